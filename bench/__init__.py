@@ -1,1 +1,1 @@
-"""Benchmarks: every line is a ratio of two things measured side by side in one run."""
+"""Benchmarks: almost every line is a ratio of two times, measured in turn in one run."""

@@ -1,4 +1,4 @@
-"""A client of any MCP server on stdio, as thin as can be, so that what is timed is the server."""
+"""A minimal client of MCP servers over stdio: the measured time is that of the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
-HELLO = {
+INITIALIZE = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
     "clientInfo": {"name": "bench", "version": "1"},
@@ -18,21 +18,20 @@ MOSS = os.path.join(os.path.dirname(sys.executable), "moss")
 
 
 def clean_environment() -> dict[str, str]:
-    """This environment without Python's own settings: bytecode is cached, as in any installed package."""
+    """Return the environment without the variables of Python, so that bytecode is cached as usual."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def moss_environment(home: str) -> dict[str, str]:
-    """The environment of a Moss process whose store is in `home`."""
     return {**clean_environment(), "MOSS_HOME": home}
 
 
 class ServerError(Exception):
-    """The server went away or answered with an error."""
+    """The server has ended or has answered with an error."""
 
 
 class Server:
-    """A server process; `exchange` is the part to time."""
+    """A server process; only `exchange` is timed."""
 
     def __init__(self, command: list[str], *, env: dict[str, str], cwd: str) -> None:
         self._numbers = itertools.count(1)
@@ -45,25 +44,24 @@ class Server:
         self._answers = self.process.stdout
 
     def exchange(self, request: bytes) -> bytes:
-        """Sends a line and returns the next one."""
+        """Send one line and return the next line of the answer."""
         self._requests.write(request)
         self._requests.flush()
         return self._answers.readline()
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> bytes:
-        """A request as the line that carries it, under an id not used before."""
+        """Return the line of a request with a new id."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method}
         if params is not None:
             message["params"] = params
         return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
     def call_request(self, tool: str, arguments: dict[str, Any]) -> bytes:
-        """The line that calls a tool."""
         return self.request("tools/call", {"name": tool, "arguments": arguments})
 
-    def hello(self) -> bytes:
-        """Shakes hands and returns the answer to `initialize`."""
-        answer = self.exchange(self.request("initialize", HELLO))
+    def initialize(self) -> bytes:
+        """Initialize the session and return the answer to `initialize`."""
+        answer = self.exchange(self.request("initialize", INITIALIZE))
         if b'"result"' not in answer:
             raise ServerError(f"no answer to initialize: {answer[:200]!r}")
         self._requests.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
@@ -71,7 +69,7 @@ class Server:
         return answer
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Calls a tool and returns its result, which must not be an error."""
+        """Call a tool and return its result; raise `ServerError` if it is an error."""
         answer = json.loads(self.exchange(self.call_request(tool, arguments)) or b"{}")
         result = answer.get("result")
         if not isinstance(result, dict) or result.get("isError"):
@@ -79,7 +77,7 @@ class Server:
         return result
 
     def close(self) -> None:
-        """Hangs up and waits for the process, which is ended if it does not go by itself."""
+        """Close stdin and wait for the end of the process; kill it after 3 seconds."""
         self._requests.close()
         try:
             self.process.wait(3)
@@ -96,6 +94,6 @@ class Server:
 
 
 def moss_server(folder: str, *arguments: str) -> Server:
-    """`moss mcp` on the store in `folder`/moss."""
+    """Start `moss mcp` with its home in `folder`/moss."""
     home = os.path.join(folder, "moss")
     return Server([MOSS, "mcp", *arguments], env=moss_environment(home), cwd=folder)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server to measure on, which waits for its disk as one in earnest does."""
+"""A PostgreSQL server for benchmarks; it waits for the disk at each commit, as in production."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ server.close()
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """The URL of a server of its own, which is gone afterwards."""
+def run_server() -> Iterator[str]:
+    """Start a new server, yield its URL, and stop and delete it at the end."""
     environment = {**os.environ, "PYTHONPATH": TESTS}
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

@@ -1,4 +1,4 @@
-"""How a ratio is taken: both sides in turn, in one run, judged by their medians."""
+"""Ratios of medians: both sides are measured in turn, in one run."""
 
 from __future__ import annotations
 
@@ -16,35 +16,32 @@ from time import perf_counter_ns
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 CACHE = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".cache")
-"""Everything a run leaves behind: the peers' packages and the store of 100,000 capsules."""
+"""Files that stay after a run: the packages of the peers, and the stores that take long to build."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the table: what was measured, what came out, and what is allowed at most."""
+    """One row of the table; `measured` is None if it could not be measured."""
 
-    what: str
+    title: str
     measured: float | None
-    limit: float | None
-    """None where the figure is only worth knowing: nothing is promised."""
+    limit: float
     unit: str = "x"
     note: str = ""
 
     @property
-    def held(self) -> bool:
-        return self.measured is None or self.limit is None or self.measured <= self.limit
+    def is_within_limit(self) -> bool:
+        return self.measured is None or self.measured <= self.limit
 
     def cells(self) -> tuple[str, str, str, str]:
-        limit = "-" if self.limit is None else _number(self.limit, self.unit)
+        limit = _format(self.limit, self.unit)
         if self.measured is None:
-            return self.what, self.note, limit, "-"
-        shown = _number(self.measured, self.unit) + (f" ({self.note})" if self.note else "")
-        if self.limit is None:
-            return self.what, shown, limit, "-"
-        return self.what, shown, limit, "yes" if self.held else "**no**"
+            return self.title, self.note, limit, "-"
+        measured = _format(self.measured, self.unit) + (f" ({self.note})" if self.note else "")
+        return self.title, measured, limit, "yes" if self.is_within_limit else "**no**"
 
 
-def _number(value: float, unit: str) -> str:
+def _format(value: float, unit: str) -> str:
     if unit == "x":
         return f"{value:.2f} x"
     if unit == "MB":
@@ -55,47 +52,46 @@ def _number(value: float, unit: str) -> str:
 def medians_us(
     *sides: Callable[[], object], rounds: int, calls: int = 1, block: int = 1, warm_up: int = 3
 ) -> tuple[float, ...]:
-    """The median microseconds of one call of each side, taken in turn: A B A B …, so noise meets both.
+    """Return the median time of a call of each side in microseconds, measured in turn: A B A B …
 
-    `calls` are timed together, where one alone is too short for the clock. Each turn takes `block` such
-    times; more than one keeps a side's disk writes from being paid for by the next side's first sync.
+    `calls` calls are timed together, if one is too short for the clock. Each turn measures `block` times; with
+    more than one, the disk writes of one side do not delay the first sync of the next.
     """
     for _ in range(warm_up):
         for side in sides:
             side()
-    taken: list[list[float]] = [[] for _ in sides]
+    times_us: list[list[float]] = [[] for _ in sides]
     gc.collect()
     for _ in range(rounds):
-        for side, times in zip(sides, taken, strict=True):
+        for side, times in zip(sides, times_us, strict=True):
             for _ in range(block):
                 start = perf_counter_ns()
                 for _ in range(calls):
                     side()
                 times.append((perf_counter_ns() - start) / calls / 1000)
-    return tuple(map(median, taken))
+    return tuple(map(median, times_us))
 
 
-def worst_line(what: str, taken: dict[str, tuple[float, float]], limit: float | None) -> Line:
-    """The line of the case whose first time is the most times its second."""
-    worst = max(taken, key=lambda name: taken[name][0] / taken[name][1])
-    one, other = taken[worst]
-    return Line(what, one / other, limit, note=f"worst is “{worst}”, {compared_us(one, other)}")
+def worst_line(title: str, times: dict[str, tuple[float, float]], limit: float) -> Line:
+    """Return the line of the case with the highest ratio."""
+    worst = max(times, key=lambda name: times[name][0] / times[name][1])
+    one, other = times[worst]
+    return Line(title, one / other, limit, note=f"worst is “{worst}”, {compare_times(one, other)}")
 
 
-def compared_us(one: float, other: float) -> str:
-    """Both medians behind a ratio, for readers who wonder what it is a ratio of."""
-    return f"{duration(one)} : {duration(other)}"
+def compare_times(one_us: float, other_us: float) -> str:
+    return f"{format_time(one_us)} : {format_time(other_us)}"
 
 
-def duration(microseconds: float) -> str:
-    """A time with three digits and the unit that suits it."""
+def format_time(microseconds: float) -> str:
+    """Format a time with three digits and a suitable unit."""
     if microseconds >= 999_500:
         return f"{microseconds / 1_000_000:.3g} s"
     return f"{microseconds:.3g} µs" if microseconds < 1000 else f"{microseconds / 1000:.3g} ms"
 
 
 def cached(kind: str, build: Callable[[str], None]) -> str:
-    """The path of something built once for each schema of the database; what an older schema left is removed."""
+    """Build a folder once for each database schema and return its path; remove the folders of older schemas."""
     schema = "".join(sql for _, sql in migrations_after(0))
     path = os.path.join(CACHE, f"{kind}-{hashlib.sha256(schema.encode()).hexdigest()[:12]}")
     if os.path.exists(path):
@@ -111,9 +107,9 @@ def cached(kind: str, build: Callable[[str], None]) -> str:
 
 
 def read_once(path: str) -> None:
-    """Brings a file into the system's cache, so that nobody's first read of the disk is measured.
+    """Read a file into the cache of the system, so that no first read of the disk is measured.
 
-    Only before anything opens the database: closing a file drops the locks that SQLite holds on it.
+    Call it before the database is opened: closing a file drops the locks of SQLite on it.
     """
     with open(path, "rb", buffering=0) as file:
         while file.read(1 << 20):
@@ -122,7 +118,7 @@ def read_once(path: str) -> None:
 
 @contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A folder beside the cache, so that every store of a run lies on the same file system; gone afterwards."""
+    """Create a temporary folder inside the cache, so that all stores of a run are on the same file system."""
     os.makedirs(CACHE, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="run-", dir=CACHE)
     try:

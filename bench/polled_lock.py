@@ -1,4 +1,4 @@
-"""A write lock that everybody polls, to compare with: luck decides who is next."""
+"""A write lock that each process polls, as a baseline for the lock of a store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class PolledLock:
-    """An `flock` that is asked for again and again; it is here to be compared with, and nobody else's."""
+    """An `flock` that is polled; it has the methods of the write lock and is used by one thread."""
 
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, "moss.lock")
@@ -17,7 +17,6 @@ class PolledLock:
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def hold(self, before_release: Any = None) -> PolledLock:
-        """This lock itself: only one thread uses it."""
         return self
 
     def __enter__(self) -> PolledLock:
@@ -27,13 +26,13 @@ class PolledLock:
         self.release()
 
     def acquire(self, timeout_s: float, call: Any = None) -> None:
-        """Asks every half millisecond, later every five."""
+        """Poll after 0.5 ms, later after up to 5 ms."""
         pause_s = 0.0005
-        while not self._take():
+        while not self._try_lock():
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, 0.005)
 
-    def _take(self) -> bool:
+    def _try_lock(self) -> bool:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -41,15 +40,12 @@ class PolledLock:
         return os.path.samestat(os.fstat(self._fd), os.stat(self._path))
 
     def release(self) -> None:
-        """Lets whoever asks first have it."""
         if self._fd >= 0:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     def pause(self, timeout_s: float) -> bool:
-        """Nothing else in this process writes."""
         return True
 
     def close(self) -> None:
-        """Lets go of the file."""
         os.close(self._fd)
         self._fd = -1

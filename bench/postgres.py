@@ -1,4 +1,4 @@
-"""A store on PostgreSQL that waits for its disk: beside its bare statements, and beside other writers."""
+"""A store on PostgreSQL, compared with its bare statements, and 32 writers with one."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ import psycopg
 
 from moss_memory.config import default_config
 from moss_memory.storage.postgres import transaction
-from moss_memory.storage.postgres.connections import connect
+from moss_memory.storage.postgres.connections import open_connection
 from moss_memory.store import Store
 
-from .database_server import running
-from .measure import Line, compared_us, medians_us, scratch_folder
+from .database_server import run_server
+from .measure import Line, compare_times, medians_us, scratch_folder
 from .texts import Author
 
 CLIENTS = 32
 WRITES = 40
 FILLED = 300
-"""How many capsules are there before anything is measured."""
+"""The number of capsules in the store before the measurement."""
 Statement = tuple[str, list[Any] | None]
 
 
-def lines(rounds: int = 200) -> list[Line]:
-    """What a store on a server promises about speed."""
-    with scratch_folder() as home, running() as url:
+def run(rounds: int = 200) -> list[Line]:
+    with scratch_folder() as home, run_server() as url:
         texts = list(islice(_texts(), FILLED + rounds + 8))
         with Store(default_config(home).replace(url=url)) as store:
             _fill(store, texts[:FILLED])
-        stores = _stores(home, url, texts[FILLED:])
-        with Store(default_config(home).replace(url=url)) as store, connect(url) as bare:
-            reads = _fetches(store, bare, rounds)
-        return [stores, reads, _many(url, home)]
+        stores = _compare_stores(home, url, texts[FILLED:])
+        with Store(default_config(home).replace(url=url)) as store, open_connection(url) as bare:
+            reads = _compare_fetches(store, bare, rounds)
+        return [stores, reads, _compare_writers(url, home)]
 
 
 def _texts() -> Iterator[str]:
@@ -51,13 +50,16 @@ def _fill(store: Store, texts: list[str]) -> None:
         store.call("capsule_store", {"workspace": "shop", "name": f"n{number}", "capsule_text": text})
 
 
-def _stores(home: str, url: str, texts: list[str]) -> Line:
-    """Stores by Moss and their statements, in turn, on two copies of a database; a third one heard the statements."""
+def _compare_stores(home: str, url: str, texts: list[str]) -> Line:
+    """Compare calls with their statements on two copies of a database; a third copy records the statements."""
     calls = [{"workspace": "shop", "name": f"m{number}", "capsule_text": text} for number, text in enumerate(texts)]
-    with Store(default_config(home).replace(url=copied(url, "heard"))) as store:
-        heard = [recorded(lambda call=call: store.call("capsule_store", call)) for call in calls]  # type: ignore[misc]
-    ours, theirs = iter(calls), iter(heard)
-    with Store(default_config(home).replace(url=copied(url, "moss"))) as store, connect(copied(url, "bare")) as bare:
+    with Store(default_config(home).replace(url=copy_database(url, "recorded"))) as store:
+        recorded = [record_statements(lambda call=call: store.call("capsule_store", call)) for call in calls]  # type: ignore[misc]
+    ours, theirs = iter(calls), iter(recorded)
+    with (
+        Store(default_config(home).replace(url=copy_database(url, "moss"))) as store,
+        open_connection(copy_database(url, "bare")) as bare,
+    ):
 
         def moss() -> None:
             store.call("capsule_store", next(ours))
@@ -68,22 +70,22 @@ def _stores(home: str, url: str, texts: list[str]) -> Line:
                 bare.execute(sql, values)
 
         one, other = medians_us(moss, plain, rounds=len(texts) - 4)
-    return Line("PostgreSQL: capsule_store : its bare statements", one / other, 2.5, note=compared_us(one, other))
+    return Line("PostgreSQL: capsule_store : its bare statements", one / other, 2.5, note=compare_times(one, other))
 
 
-def copied(url: str, name: str) -> str:
-    """A database with all that another holds."""
+def copy_database(url: str, name: str) -> str:
+    """Create a copy of the database and return its URL."""
     parts = urlsplit(url)
-    with connect(urlunsplit(parts._replace(path="/template1"))) as server:
+    with open_connection(urlunsplit(parts._replace(path="/template1"))) as server:
         server.execute(f"create database {name} template {parts.path.strip('/')}")
     return urlunsplit(parts._replace(path=f"/{name}"))
 
 
-def _fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -> Line:
+def _compare_fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -> Line:
     def call() -> None:
         store.call("capsule_fetch", {"workspace": "shop", "name": "n7"})
 
-    statements = recorded(call)
+    statements = record_statements(call)
 
     def plain() -> None:
         for sql, values in statements:
@@ -93,16 +95,16 @@ def _fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -> Line:
         bare.execute("rollback")
 
     ours, theirs = medians_us(call, plain, rounds=rounds)
-    return Line("PostgreSQL: capsule_fetch : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
+    return Line("PostgreSQL: capsule_fetch : its bare statements", ours / theirs, 2.5, note=compare_times(ours, theirs))
 
 
-def recorded(call: Callable[[], object]) -> list[Statement]:
-    """The statements that a call sends, one by one."""
-    found: list[Statement] = []
+def record_statements(call: Callable[[], object]) -> list[Statement]:
+    """Run a call and return the statements that it sends."""
+    recorded: list[Statement] = []
     send = transaction._run_pipeline
 
     def recording(connection: Any, before: list[Statement], statements: list[Statement], binary: bool) -> Any:
-        found.extend([*before, *statements])
+        recorded.extend([*before, *statements])
         return send(connection, before, statements, binary)
 
     transaction._run_pipeline = recording
@@ -110,20 +112,20 @@ def recorded(call: Callable[[], object]) -> list[Statement]:
         call()
     finally:
         transaction._run_pipeline = send
-    return found
+    return recorded
 
 
-def _many(url: str, home: str) -> Line:
-    alone, _ = _writes_a_second(url, home, 1, WRITES * 4)
-    together, busy = _writes_a_second(url, home, CLIENTS, WRITES)
+def _compare_writers(url: str, home: str) -> Line:
+    alone, _ = _measure_writes(url, home, 1, WRITES * 4)
+    together, busy = _measure_writes(url, home, CLIENTS, WRITES)
     return Line(
         f"PostgreSQL: writes of one client : of {CLIENTS} in {CLIENTS} workspaces", alone / together, 0.25,
         note=f"{together / alone:.1f} times as many, all cores {busy:.0%} busy with clients and server",
     )  # fmt: skip
 
 
-def _writes_a_second(url: str, home: str, clients: int, writes: int) -> tuple[float, float]:
-    """How many capsules so many processes store in a second, each in a workspace of its own; and how busy all were."""
+def _measure_writes(url: str, home: str, clients: int, writes: int) -> tuple[float, float]:
+    """Return the writes per second of all clients, each in its own workspace, and the share of busy CPU time."""
     command = [sys.executable, "-m", "bench.postgres", url, home, str(writes)]
     processes = [
         subprocess.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -132,19 +134,19 @@ def _writes_a_second(url: str, home: str, clients: int, writes: int) -> tuple[fl
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()
-    before = _busy()
+    before = _cpu_ticks()
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
     spans: list[tuple[float, float]] = [json.loads(process.communicate()[0]) for process in processes]
-    work, idle = (later - earlier for earlier, later in zip(before, _busy(), strict=True))
-    lasted = max(end for _, end in spans) - min(start for start, _ in spans)
-    return clients * writes / lasted, work / max(work + idle, 1)
+    work, idle = (later - earlier for earlier, later in zip(before, _cpu_ticks(), strict=True))
+    duration_s = max(end for _, end in spans) - min(start for start, _ in spans)
+    return clients * writes / duration_s, work / max(work + idle, 1)
 
 
-def _busy() -> tuple[int, int]:
-    """The ticks in which the cores worked, and those in which they did not; none where nobody counts them."""
+def _cpu_ticks() -> tuple[int, int]:
+    """Return the busy and the idle ticks of all cores; zeros if /proc does not exist."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
             ticks = [int(part) for part in file.readline().split()[1:]]
@@ -154,7 +156,7 @@ def _busy() -> tuple[int, int]:
 
 
 def write(url: str, home: str, writes: int, workspace: str) -> None:
-    """Stores capsules once it is told to, and says from when to when."""
+    """Store capsules after a line on stdin; print the times of start and end."""
     from time import monotonic
 
     text = next(iter(_texts()))

@@ -1,4 +1,4 @@
-"""Whether a store of 100,000 capsules answers as fast as one of 1,000."""
+"""A fetch in a store of 100,000 capsules, compared with one of 1,000."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
 
-from .measure import Line, cached, compared_us, medians_us, read_once
+from .measure import Line, cached, compare_times, medians_us, read_once
 from .texts import Author
 
 WORKSPACE_CAPSULES = 1_000
@@ -26,8 +26,8 @@ insert into capsules (
 """
 
 
-def store_of(capsules: int) -> str:
-    """The home of a store of so many capsules in workspaces of 1,000."""
+def build_store(capsules: int) -> str:
+    """Build a store with workspaces of 1,000 capsules, once, and return its home."""
     home = cached(f"store-{capsules}", lambda folder: _build(folder, capsules))
     read_once(os.path.join(home, DATABASE))
     return home
@@ -35,7 +35,7 @@ def store_of(capsules: int) -> str:
 
 def _build(home: str, capsules: int) -> None:
     with open_store(home) as store:
-        store.call("capsule_purge", {})  # a write makes the store
+        store.call("capsule_purge", {})  # a write creates the store
     connection = apsw.Connection(os.path.join(home, DATABASE))
     prepare(connection)
     with connection:
@@ -46,7 +46,7 @@ def _build(home: str, capsules: int) -> None:
 
 def _rows(capsules: int) -> Iterator[tuple[object, ...]]:
     author = Author(seed=3)
-    # Workspaces take turns, as projects do: the capsules of one are not neighbours on disk.
+    # The workspaces alternate, as in daily work, so that the capsules of one are not adjacent on the disk.
     workspaces = max(1, capsules // WORKSPACE_CAPSULES)
     for number in range(capsules):
         workspace, name = f"project {number % workspaces}", f"capsule {number // workspaces}"
@@ -57,40 +57,23 @@ def _rows(capsules: int) -> Iterator[tuple[object, ...]]:
         )  # fmt: skip
 
 
-def fetching(store: Store, capsules: int) -> Callable[[], None]:
-    """Fetches by name, all over the store."""
-    chance = random.Random(5)  # noqa: S311
+def random_fetch(store: Store, capsules: int) -> Callable[[], None]:
+    """Return a function that fetches a random capsule by name."""
+    generator = random.Random(5)  # noqa: S311
     workspaces = capsules // WORKSPACE_CAPSULES
 
     def fetch() -> None:
-        workspace = f"project {chance.randrange(workspaces)}"
-        name = f"capsule {chance.randrange(WORKSPACE_CAPSULES)}"
+        workspace = f"project {generator.randrange(workspaces)}"
+        name = f"capsule {generator.randrange(WORKSPACE_CAPSULES)}"
         store.call("capsule_fetch", {"workspace": workspace, "name": name})
 
     return fetch
 
 
-def lines() -> list[Line]:
-    """Fetch and list in the large store against the small one."""
-    with open_store(store_of(100_000)) as large, open_store(store_of(1_000)) as small:
-        fetch = medians_us(fetching(large, 100_000), fetching(small, 1_000), rounds=400, calls=10, warm_up=1000)
-
-        def page(store: Store) -> Callable[[], object]:
-            return lambda: store.call("capsule_list", {"workspace": "project 0"})
-
-        listed = medians_us(page(large), page(small), rounds=300, warm_up=20)
-    return [
-        Line(
-            "fetch by name in a store of 100,000 : in one of 1,000", fetch[0] / fetch[1], 1.5,
-            note=compared_us(*fetch),
-        ),
-        Line(
-            "list of a workspace of 1,000 in a store of 100,000 : in one of 1,000", listed[0] / listed[1], 1.5,
-            note=compared_us(*listed),
-        ),
-    ]  # fmt: skip
-
-
-if __name__ == "__main__":
-    for line in lines():
-        print(*line.cells(), sep=" | ")
+def run() -> list[Line]:
+    with open_store(build_store(100_000)) as large, open_store(build_store(1_000)) as small:
+        one, other = medians_us(
+            random_fetch(large, 100_000), random_fetch(small, 1_000), rounds=400, calls=10, warm_up=1000
+        )
+    title = "fetch by name in a store of 100,000 : in one of 1,000"
+    return [Line(title, one / other, 1.5, note=compare_times(one, other))]

@@ -1,4 +1,4 @@
-"""Capsules to measure with: six sections, a given length, words as unevenly common as in real prose."""
+"""Capsules of a given length with six sections; the frequencies of their words are those of prose."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _SYLLABLES = ("ka", "lo", "mi", "ter", "sol", "ven", "dra", "pin", "qu", "sto", 
 
 
 def vocabulary(size: int = 20_000, *, seed: int = 7) -> list[str]:
-    """Distinct made-up words, the most common first."""
-    chance = random.Random(seed)  # noqa: S311
+    """Return distinct made-up words, the most common first."""
+    generator = random.Random(seed)  # noqa: S311
     words: dict[str, None] = {}
     while len(words) < size:
-        words["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4)))] = None
+        words["".join(generator.choices(_SYLLABLES, k=generator.randint(1, 4)))] = None
     return list(words)
 
 
 class Author:
-    """Writes capsules of a given length, never the same one twice."""
+    """Writes capsules; no two are equal."""
 
     def __init__(self, *, seed: int) -> None:
-        self._chance = random.Random(seed)  # noqa: S311
+        self._generator = random.Random(seed)  # noqa: S311
         self._words = vocabulary()
         self._weights: list[float] = []
         total = 0.0
@@ -32,11 +32,11 @@ class Author:
             self._weights.append(total)
 
     def prose(self, chars: int) -> str:
-        """About as many characters of words, rare ones rarely."""
-        return " ".join(self._chance.choices(self._words, cum_weights=self._weights, k=chars // 4))[:chars]
+        """Return words with at most this number of characters in all."""
+        return " ".join(self._generator.choices(self._words, cum_weights=self._weights, k=chars // 4))[:chars]
 
     def capsule(self, chars: int) -> str:
-        """A capsule of exactly so many characters that passes the lint."""
+        """Return a complete capsule of exactly this length."""
         headings = "".join(f"## {title}\n\n\n" for title in SECTIONS)
         each = (chars - len(headings)) // len(SECTIONS) - 1
         text = "".join(f"## {title}\n{self.prose(each)}\n\n" for title in SECTIONS)

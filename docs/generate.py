@@ -1,4 +1,4 @@
-"""Writes the reference from the registry: `make docs`. A test fails when a page is stale."""
+"""Write the reference pages and the pages of errors and settings from the registry: `make docs`."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from moss_memory.registry.responses import Field, ResponseSchema, inner_shapes
 FOLDER = Path(__file__).parent / "reference"
 
 _REASONING = (
-    "Working memory for questions that outlive a session. A **document** collects notes that are never rewritten. The "
-    "**graph** links questions, hypotheses, tests, evidence and decisions. A **branch** tries an answer without "
-    "disturbing what others read, and is merged when it holds. The **history** names commits, goes back to one and "
-    "leads forward again. A **card** is one explicit thought, kept in the trace and in the graph at once. Every tool "
-    "needs a `workspace`; a call that names no branch means the checkout, which is `main` at first. Read tools never "
-    "answer more than `max_chars`, `max_bytes` or `max_lines` allow (30,000 characters where none is given), and "
-    "say `truncated` when they left something out. "
-    "There is [a worked example](../how-to/what-if.md), and a page on "
-    "[how it works](../explanation/branches.md)."
+    "Working memory for questions that take several sessions. A **document** is a list of notes that never change. The "
+    "**graph** links questions, hypotheses, tests, evidence and decisions. Use a **branch** to try an answer without "
+    "changing the data of others, and merge it later. The **history** has named commits: reset to an earlier one, or "
+    "back to a later one. A **card** is one thought, stored in the trace and in the graph. Every tool needs a "
+    "`workspace`. A call without a branch uses the branch that is checked out, at first `main`. Answers of read tools "
+    "have at most `max_chars`, `max_bytes` and `max_lines` (by default 30,000 characters); if data was left out, they "
+    "have `truncated: true`. There is [a worked example](../how-to/what-if.md), and a page on [how it "
+    "works](../explanation/branches.md)."
 )
 _TASKS = (
-    "Plans, tasks and their steps, with checkpoints to confirm before a step closes. Every change is also an entry in "
-    "the trace of its plan or task and a node in its graph, written together or not at all. `tasks_radar` names the "
-    "one next call to make. There is [a worked example](../how-to/plan-and-hand-over.md), and a page on "
-    "[how it works](../explanation/tasks.md)."
+    "Plans, tasks and steps, with checkpoints that must be confirmed before a step closes. Each change is also written "
+    "to the trace of its plan or task and to its graph, in one transaction. `tasks_radar` returns the next call. There "
+    "is [a worked example](../how-to/plan-and-hand-over.md), and a page on [how it works](../explanation/tasks.md)."
 )
 _RECORDS = (
-    "What was decided, built and checked, with where it comes from. A **payload** is checked by its **capability**, "
-    "which says what fields it has and what it is about; the same content is one **record**, however often it is "
-    "submitted. Every submission is an observation of an **entity**, and the entity's snapshot is what its "
-    "observations say together; each field knows the one it came from. The dates in a payload are the **timeline**. "
-    "`moss record capabilities` lists the capabilities with their fields; files in `capabilities/` of the home folder "
-    "add more, and `moss doctor` names those that cannot be used. `moss record migrate .cursor/memory` brings in what "
-    "was kept as files while the store was away. There is [a worked example](../how-to/record-decisions.md)."
+    "Decisions, features, sessions and checks, with their sources. A **capability** is a schema: it defines the fields "
+    "of a **payload** and the entity that it describes. Equal payloads are one **record**, even if they are submitted "
+    "several times. Each submission is an observation of an **entity**. The snapshot of an entity combines its "
+    "observations, and each of its fields refers to one observation. The dates in payloads are the **timeline**. "
+    "`moss record capabilities` lists the capabilities with their fields. Files in `capabilities/` of the home folder "
+    "define more, and `moss doctor` lists files with errors. `moss record migrate .cursor/memory` imports records that "
+    "were written to files while the store was not available. There is [a worked "
+    "example](../how-to/record-decisions.md)."
 )
 _PLAIN_TYPES = {
     "text": "string", "integer": "integer", "number": "number", "flag": "boolean", "moment": "seconds since 1970",
@@ -47,17 +46,16 @@ _PLAIN_TYPES = {
     "any": "any JSON", "highlighted": "HTML-escaped string with `<b>`",
 }  # fmt: skip
 _HISTORY = (
-    "What was there before a change stays readable. A **version** is what a capsule or artifact held until the next "
-    "one took its place: 1 when it is stored, one more with every change. Of a capsule every change counts, also of "
-    "its metadata and name; of an artifact only `artifact_store` and `moss_revert`: its time to live, labels and name "
-    "change without one. Deleting and restoring never count. `capsule_fetch` and `artifact_fetch` load an old one by "
-    "`version` or `as_of`; a date means the end of that day in UTC, and what was written within the same second is "
-    "there. A row shows its present name and time to live, also in an old version. The newest `history_keep` versions "
-    "are kept, none that another replaced more than `history_days` ago; search, lists and `capsule_export` know "
-    "only the present one, and purging takes all of them along. There is "
-    "[a worked example](../how-to/take-back-a-change.md)."
+    "Earlier **versions** of capsules and artifacts can be read and restored. The first version is 1, and each change "
+    "adds one. For a capsule, every change creates a version, also of its metadata and name. For an artifact, only "
+    "`artifact_store` and `moss_revert` do; changes of its time to live, labels and name do not. Deleting and "
+    "restoring create no version. `capsule_fetch` and `artifact_fetch` load an earlier one by `version` or `as_of`; a "
+    "date means the end of that day in UTC, and `as_of` includes changes within the same second. An earlier version is "
+    "shown with the present name and time to live. Moss keeps the newest `history_keep` versions, and none that was "
+    "replaced more than `history_days` ago. Search, lists and `capsule_export` use only the present version. Purging "
+    "removes all versions. There is [a worked example](../how-to/take-back-a-change.md)."
 )
-_EVERYTHING = """Tools that belong to no family and are always on: one search, and the tools that find and call others.
+_EVERYTHING = """Tools of no family, which are always listed: one searches all families, the others find and call tools.
 
 ## Scores
 
@@ -70,109 +68,105 @@ Hits are ordered by `score`, then by the last change. Compare scores within one 
 | `semantic` | the similarity, at least 0.2 |
 | `both` | the similarity, plus 0.6 times the share to the power of 1.5 |
 
-The share is that of the query's words in the text, each weighted by its rarity (idf). The similarity is half the cosine
-of the best passage plus half the mean cosine of all passages; it is 0 if a text has no vector yet. A superseded card
-gets half of its score. Without a model `both` scores as `keyword` does, and says `degraded`. SQLite and PostgreSQL
-return equal scores."""
+The share is the part of the query's words that the text contains, each weighted by its rarity (idf). The similarity is
+half the cosine of the best passage plus half the mean cosine of all passages; it is 0 if a text has no vector yet. A
+superseded card gets half of its score. Without a model, `both` scores like `keyword`, and the answer has
+`degraded: true`. SQLite and PostgreSQL return equal scores."""
 
 TOOL_GROUPS = {
-    "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
+    "capsule": (
+        "capsules.md",
+        "Capsules",
+        "Hand-overs between sessions, with six required sections and a limited size.",
+    ),
     "artifact": (
         "artifacts.md",
         "Artifacts",
-        "Typed JSON state for orchestration code, with versions and time-to-live.",
+        "Typed JSON state for programs, with versions and a time to live.",
     ),
     "reasoning": ("reasoning.md", "Reasoning", _REASONING),
     "task": ("tasks.md", "Tasks", _TASKS),
     "record": ("records.md", "Records", _RECORDS),
-    "": (
-        "search.md",
-        "Over everything",
-        _EVERYTHING,
-    ),
+    "": ("search.md", "Over everything", _EVERYTHING),
     "history": ("history.md", "History", _HISTORY),
 }
 
-MEANINGS = {
+CAUSES = {
     "AMBIGUOUS_ADDRESSING": "`id` is given together with `name` or `workspace`",
     "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it, "
     "`details.errors` names several, and `recovery` is the corrected call if the correction is certain",
-    "UNKNOWN_CAPABILITY": "there is no capability of that id; `details.known` lists those there are",
-    "VALIDATION_ERROR": "what `INVALID_REQUEST` is elsewhere, in the record tools: an argument, or a field of the body "
-    "that its capability does not allow; `details.path` names it",
-    "READ_ONLY": "the tool writes, and the store is served for reading only (`moss serve --read-only`), or "
-    "the token may only read",
-    "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
-    "FILTER_REQUIRED": "a bulk change of artifacts or a restore by `filters` without any",
-    "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "
-    "tag has that name, something needs the branch, a step is open, a card or a resolution says otherwise, another "
-    "call had this `idempotency_key`",
-    "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
-    "VERSION_MISMATCH": "what is to be changed is not at the expected version; `details.actual` says where it is",
-    "CHECKPOINTS_NOT_CONFIRMED": "a step is to be closed before the criteria or tests that it defines are confirmed",
-    "DATA_TOO_LARGE": "an artifact's data is over 50,000 characters of compact JSON",
-    "TEXT_TOO_LARGE": "an artifact's text is over 12,000 characters, or another argument over "
+    "UNKNOWN_CAPABILITY": "no capability has this id; `details.known` lists all ids",
+    "VALIDATION_ERROR": "the `INVALID_REQUEST` of the record tools: an argument is wrong, or the capability does not "
+    "allow a field of the body; `details.path` names it",
+    "READ_ONLY": "the tool writes, but the server (`moss serve --read-only`) or the token is read-only",
+    "NOT_FOUND": "the object does not exist, is deleted, or is not on this branch; `recovery` lists the existing ones",
+    "FILTER_REQUIRED": "a bulk change of artifacts, or a restore by `filters`, has no filter",
+    "CONFLICT": "the present state does not allow the change: an import collides (`details.errors` names every line), "
+    "a branch or tag of this name exists, a branch is in use, a step is open, a card or a resolution disagrees, or "
+    "another call used this `idempotency_key`",
+    "NAME_ALREADY_EXISTS": "the workspace uses this name already",
+    "VERSION_MISMATCH": "the object is not at the expected version; `details.actual` is its version",
+    "CHECKPOINTS_NOT_CONFIRMED": "a step has criteria or tests that are not confirmed",
+    "DATA_TOO_LARGE": "the data of an artifact has more than 50,000 characters of compact JSON",
+    "TEXT_TOO_LARGE": "the text of an artifact has more than 12,000 characters, or another argument more than "
     "`text_max_chars`; `details` has `max_chars` and `actual_chars`",
-    "COMPOSE_MISSING_TEXT": "an artifact to compose has no text; `details.missing` names them",
-    "CAPSULE_TOO_LARGE": "the text is over `capsule_max_chars`",
-    "COMPOSE_TOO_LARGE": "the bundle is over `capsule_max_chars`",
-    "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
-    "SECRET_FOUND": "what was to be stored looks like a credential; `details.findings` says of which kind and where, "
-    "never the value; take it out, or send `allow_secrets: true` if it is a false positive",
-    "CAPSULE_TOO_THIN": "required sections are missing, or only say (fill in: …); `details.missing` names them, and "
-    "the text in `recovery` has places to fill in for them",
-    "RATE_LIMITED": "a token made more calls in a minute, or at once, than `token_calls_per_minute` and "
-    "`token_calls_at_once` allow; send the call again after `details.retry_after_s`, over HTTP `Retry-After`",
-    "CANCELLED": "the caller gave up; nothing was changed",
-    "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
-    "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` says why, as the `STORAGE_` codes below",
-    "DB_QUERY_FAILED": "records could not be read; `details.storage_code` says why, as the `STORAGE_` codes below",
-    "SEMANTIC_UNAVAILABLE": "a search by meaning alone where the extra `semantic` is not installed, or the folder in "
-    "`semantic_model` holds no model that can be used; `keyword` and `both` still answer",
-    "NOT_A_STORE": "the file in the database's place is no store of Moss; it is left as it is",
-    "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
-    "STORAGE_READONLY": "the store cannot be written; reads go on",
-    "STORAGE_BUSY": "another process kept the store busy for a minute; `details.holder` says which, since when and "
-    "with which tool; try again",
-    "STORAGE_UNKNOWN": "the files of the store were removed or replaced while a call wrote; look whether what it wrote "
-    "is there before you try again",
-    "STORAGE_FULL": "no space is left; reads go on",
+    "COMPOSE_MISSING_TEXT": "artifacts without a text cannot be composed; `details.missing` names them",
+    "CAPSULE_TOO_LARGE": "the text has more than `capsule_max_chars` characters",
+    "COMPOSE_TOO_LARGE": "the bundle has more than `capsule_max_chars` characters",
+    "FILE_TOO_LARGE": "the import file has more than `import_max_bytes` bytes",
+    "SECRET_FOUND": "a text looks like a credential; `details.findings` has the kind and the position, never the value",
+    "CAPSULE_TOO_THIN": "required sections are missing, or contain only (fill in: …); `details.missing` names them, "
+    "and the text in `recovery` has placeholders for them",
+    "RATE_LIMITED": "a token made more calls per minute, or at the same time, than `token_calls_per_minute` and "
+    "`token_calls_at_once` allow; `details.retry_after_s`, over HTTP also `Retry-After`, is the time to wait",
+    "CANCELLED": "the caller cancelled the call; nothing was changed",
+    "INTERNAL": "a bug in Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
+    "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` is one of the `STORAGE_` codes below",
+    "DB_QUERY_FAILED": "records could not be read; `details.storage_code` is one of the `STORAGE_` codes below",
+    "SEMANTIC_UNAVAILABLE": "a search in the mode `semantic` is not possible: the extra is not installed, or "
+    "the folder in `semantic_model` contains no usable model",
+    "NOT_A_STORE": "the database file is not a store of Moss; it is not changed",
+    "STORAGE_CORRUPT": "the database is damaged; `moss doctor` shows the damage",
+    "STORAGE_READONLY": "the store cannot be written; reads are still possible",
+    "STORAGE_BUSY": "another process used the store for a minute; `details.holder` names it, the time and the tool",
+    "STORAGE_UNKNOWN": "the files of the store were removed or replaced, or the server was lost, during a write: its "
+    "outcome is unknown",
+    "STORAGE_FULL": "the disk is full; reads are still possible",
 }
 
-WHAT_TO_DO = {
+REMEDIES = {
     "RATE_LIMITED": "wait for `details.retry_after_s`, then send it again",
-    "AMBIGUOUS_ADDRESSING": "send the `id` alone, or `workspace` and `name`",
-    "INVALID_REQUEST": "correct what the message names",
-    "UNKNOWN_CAPABILITY": "take one of `details.known`, or add its file to `capabilities/` of the home folder",
-    "VALIDATION_ERROR": "correct the field that `details.path` names",
-    "READ_ONLY": "ask a server that was started without `--read-only`, or for a token that may write",
+    "AMBIGUOUS_ADDRESSING": "send only the `id`, or `workspace` and `name`",
+    "INVALID_REQUEST": "correct the arguments in the message",
+    "UNKNOWN_CAPABILITY": "use one of `details.known`, or add its file to `capabilities/` of the home folder",
+    "VALIDATION_ERROR": "correct the field in `details.path`",
+    "READ_ONLY": "use a server without `--read-only`, or a token that may write",
     "NOT_FOUND": "make the call in `recovery`",
     "FILTER_REQUIRED": "give at least one filter",
     "CHECKPOINTS_NOT_CONFIRMED": "check them, then send the call with `checkpoints`",
-    "CONFLICT": "look at what is there; the message says what stands against it",
-    "NAME_ALREADY_EXISTS": 'take another name, update what has it, or store with `mode: "replace"`',
-    "VERSION_MISMATCH": "fetch it again, apply the change to what is there now, send the new version",
-    "CAPSULE_TOO_LARGE": "compress the text; keep decisions and next actions",
+    "CONFLICT": "look at the present state; the message gives the reason",
+    "NAME_ALREADY_EXISTS": 'choose another name, update the existing object, or store with `mode: "replace"`',
+    "VERSION_MISMATCH": "fetch it again, apply the change to the present version, and send that version",
+    "CAPSULE_TOO_LARGE": "shorten the text; keep decisions and next actions",
     "COMPOSE_TOO_LARGE": "compose fewer, or keep only some `sections`",
-    "DATA_TOO_LARGE": "split the data, or keep a reference to it",
-    "FILE_TOO_LARGE": "`moss import --max-bytes` lets a person read it",
+    "DATA_TOO_LARGE": "split the data, or store a reference to it",
+    "FILE_TOO_LARGE": "a person can import it with `moss import --max-bytes`",
     "TEXT_TOO_LARGE": "shorten the text, or store it in parts",
-    "CAPSULE_TOO_THIN": "write the sections that are missing",
+    "CAPSULE_TOO_THIN": "write the missing sections",
     "COMPOSE_MISSING_TEXT": "store those artifacts with a `text`, or leave them out",
-    "SECRET_FOUND": "take the credential out",
-    "CANCELLED": "send it again if it is still wanted",
-    "DB_INSERT_FAILED": "as for the `STORAGE_` code in `details`",
-    "DB_QUERY_FAILED": "as for the `STORAGE_` code in `details`",
+    "SECRET_FOUND": "remove the credential; for a false positive, send `allow_secrets: true`",
+    "CANCELLED": "send it again if you still need it",
+    "DB_INSERT_FAILED": "see the `STORAGE_` code in `details`",
+    "DB_QUERY_FAILED": "see the `STORAGE_` code in `details`",
     "INTERNAL": "report it, with the cause from the log",
     "NOT_A_STORE": "move the file away, or choose another home",
     "STORAGE_CORRUPT": "run `moss doctor`; restore a backup",
-    "STORAGE_READONLY": "give the store's owner the right to write, then send it again",
+    "STORAGE_READONLY": "give the owner of the store write access, then send it again",
     "SEMANTIC_UNAVAILABLE": "search with `both` or `keyword`, or install the extra",
-    "STORAGE_BUSY": "wait a little and send it again",
-    "STORAGE_UNKNOWN": "look whether it was written, then send it again",
-    "STORAGE_FULL": "make room, then send it again",
+    "STORAGE_BUSY": "wait, then send it again",
+    "STORAGE_UNKNOWN": "check if the change was written, then send it again",
+    "STORAGE_FULL": "free some space, then send it again",
 }
-"""The remedy of each code; a test checks that every code has one."""
 
 SETTINGS = {
     "workspace": "The default workspace. `MOSS_WORKSPACE` takes precedence. Without a default, reasoning and task "
@@ -218,20 +212,20 @@ SETTINGS = {
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its file name."""
+    """Return the text of every generated page by its file name."""
     operations = catalog.operations()
-    made = {}
+    texts = {}
     for toolset, (file, title, lead) in TOOL_GROUPS.items():
         tools = [operation for operation in operations if _group(operation) == toolset]
         if tools:
-            made[file] = _family_page(title, lead, tools)
-    made["errors.md"] = _errors_page()
-    made["configuration.md"] = _configuration_page()
-    return made
+            texts[file] = _family_page(title, lead, tools)
+    texts["errors.md"] = _errors_page()
+    texts["configuration.md"] = _configuration_page()
+    return texts
 
 
 def _group(tool: Operation) -> str:
-    """Return the page that lists a tool: its family, the history of several, or everything."""
+    """Return the page of a tool: its family, `history`, or empty for tools over all families."""
     of_history = tool.body.__module__.rpartition(".")[2] in ("version_tools", "erase_tool")
     return catalog.toolset_of(tool.name) or ("history" if of_history else "")
 
@@ -242,7 +236,7 @@ def _family_page(title: str, lead: str, tools: list[Operation]) -> str:
     lines += [f"| [`{tool.name}`](#{tool.name}) | {_cell(tool.summary)} |" for tool in tools]
     for tool in tools:
         lines += ["", *_tool_section(tool)]
-    lines += _shapes_section(tools)
+    lines += _types_section(tools)
     return "\n".join(lines) + "\n"
 
 
@@ -258,45 +252,45 @@ def _tool_section(tool: Operation) -> list[str]:
 
 def _answer(answers: ResponseSchema) -> list[str]:
     if answers.is_open:
-        return ["Answers what the tool that it calls answers."]
+        return ["The answer is that of the called tool."]
     if answers.name:
         return [f"Answers {_link(answers)}."]
     return ["| answer | type | meaning |", "|---|---|---|", *_field_rows(answers)]
 
 
-def _field_rows(shape: ResponseSchema) -> list[str]:
-    return [f"| `{name}` | {_answer_type(field)} | {_cell(field.meaning)} |" for name, field in shape.fields.items()]
+def _field_rows(schema: ResponseSchema) -> list[str]:
+    return [f"| `{name}` | {_answer_type(field)} | {_cell(field.meaning)} |" for name, field in schema.fields.items()]
 
 
-def _shapes_section(tools: list[Operation]) -> list[str]:
-    """Return the named shapes in the answers of a page, each once."""
+def _types_section(tools: list[Operation]) -> list[str]:
+    """Return the named schemas in the answers of a page, each once."""
     named: dict[str, ResponseSchema] = {}
     for tool in tools:
         _collect(tool.answers, named)
     if not named:
         return []
-    lead = "What the answers above hold. What is optional is left out where there is nothing to say."
-    lines = ["", "## Shapes", "", lead]
-    for shape in sorted(named.values(), key=lambda shape: shape.name):
-        lines += ["", f"### {shape.name}", "", "| field | type | meaning |", "|---|---|---|", *_field_rows(shape)]
+    lead = "Types of the answers above. An optional field is left out if it has no value."
+    lines = ["", "## Types", "", lead]
+    for schema in sorted(named.values(), key=lambda schema: schema.name):
+        lines += ["", f"### {schema.name}", "", "| field | type | meaning |", "|---|---|---|", *_field_rows(schema)]
     return lines
 
 
-def _collect(shape: ResponseSchema, named: dict[str, ResponseSchema]) -> None:
-    if shape.name in named:
+def _collect(schema: ResponseSchema, named: dict[str, ResponseSchema]) -> None:
+    if schema.name in named:
         return
-    if shape.name:
-        named[shape.name] = shape
-    for inner in inner_shapes(shape):
+    if schema.name:
+        named[schema.name] = schema
+    for inner in inner_shapes(schema):
         _collect(inner, named)
 
 
 def _answer_type(field: Field) -> str:
-    shown = _PLAIN_TYPES.get(field.kind) or _made_type(field)
+    shown = _PLAIN_TYPES.get(field.kind) or _compound_type(field)
     return shown + (" or null" if field.nullable else "") + (", optional" if field.optional else "")
 
 
-def _made_type(field: Field) -> str:
+def _compound_type(field: Field) -> str:
     if field.kind == "choice":
         return " or ".join(f"`{value}`" for value in field.values)
     if field.kind == "list":
@@ -308,8 +302,8 @@ def _made_type(field: Field) -> str:
     return _link(field.of) if field.of.name else "object of " + ", ".join(f"`{name}`" for name in field.of.fields)
 
 
-def _link(shape: ResponseSchema) -> str:
-    return f"[{shape.name}](#{shape.name.lower()})"
+def _link(schema: ResponseSchema) -> str:
+    return f"[{schema.name}](#{schema.name.lower()})"
 
 
 def _meaning(tool: Operation, name: str) -> str:
@@ -323,7 +317,7 @@ def _traits(tool: Operation) -> str:
         return "Reads only."
     changes = "Writes."
     if tool.writes_with:
-        changes = f"Writes when `{tool.writes_with}` is given."
+        changes = f"Writes if `{tool.writes_with}` is given."
     if tool.writes_if is not None:
         changes = "Writes, unless `dry_run` is true." if "dry_run" in tool.parameters else "Writes with some arguments."
     return changes + (" Can overwrite or remove." if tool.destructive else "")
@@ -345,7 +339,7 @@ def _errors_page() -> str:
     lines = [
         "# Errors",
         "",
-        "One shape everywhere, over MCP as the tool's result with `isError`:",
+        "An error has the same form on every interface; over MCP it is the result of the tool, with `isError`:",
         "",
         "```json",
         (
@@ -355,20 +349,20 @@ def _errors_page() -> str:
         "```",
         "",
         (
-            "`retryable` says whether the same call, sent again as it was, may succeed; after every other error "
-            "something has to change first. `details` says what is wrong in data, `recovery` is the one best next "
-            "call: `{tool, arguments, reason}`. The last two appear only where there is something to say. The command "
-            "line prints `[CODE] message`, exit code 1."
+            "If `retryable` is true, the same call may succeed when it is sent again; otherwise something must change "
+            "first. `details` has the cause as data, and `recovery` is the best next call: "
+            "`{tool, arguments, reason}`. Both are optional. The command line prints `[CODE] message` and has the exit "
+            "code 1."
         ),
         "",
         "Generated from the registry by `make docs`; do not edit.",
         "",
-        "| code | status | when | what to do | try again |",
+        "| code | status | cause | remedy | retryable |",
         "|---|---|---|---|---|",
     ]
     for code, status in STATUS.items():
-        again = "yes" if code in RETRYABLE else "as its `storage_code`" if code.startswith("DB_") else "no"
-        lines.append(f"| `{code}` | {status} | {MEANINGS[code]} | {WHAT_TO_DO[code]} | {again} |")
+        retryable = "yes" if code in RETRYABLE else "see its `storage_code`" if code.startswith("DB_") else "no"
+        lines.append(f"| `{code}` | {status} | {CAUSES[code]} | {REMEDIES[code]} | {retryable} |")
     return "\n".join(lines) + "\n"
 
 
@@ -387,7 +381,7 @@ def _configuration_page() -> str:
         "| type | result |",
         "|---|---|",
         "| number | the repository's value; `0` means the default |",
-        "| true or false | true if one of the files says true |",
+        "| true or false | true if it is true in one of the files |",
         "| list | both lists together |",
         "| `workspace` | `MOSS_WORKSPACE`, or the repository's value, or yours |",
         "",

@@ -1,4 +1,4 @@
-"""Writes the schema that the migrations give a store, with which every store is compared: `make docs`."""
+"""Write the schema that results from all migrations, for comparison with each opened store: `make docs`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Writes what type checkers and editors know of the tools: `make docs`. A test fails when the stub is stale.
+"""Write the stub with the types of all tools, for type checkers and editors: `make docs`.
 
-A stub without a module: it says what every tool takes and answers, and costs a start-up nothing.
+A stub has no module, so its types cost no time at start-up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import moss_memory
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
 from moss_memory.registry.responses import Field, ResponseSchema
-from moss_memory.registry.tool_modules import MODULES
+from moss_memory.registry.tool_index import MODULES
 
 STUB = Path(moss_memory.__file__).parent / "typed.pyi"
 
@@ -40,42 +40,41 @@ _ARGUMENT_TYPES = {
 
 
 class Stub:
-    """The stub in the making: shapes are written once, before what they are used for."""
+    """The stub; each class is written once, before its first use."""
 
     def __init__(self) -> None:
         self.classes: dict[str, str] = {}
 
     def text(self) -> str:
-        """The whole stub."""
         tools = [operation for name in MODULES if (operation := catalog.find(name)) is not None]
         methods = [(operation, self.parameters(operation), self.answer(operation)) for operation in tools]
-        plain = [_method(operation, taken, answer, "def") for operation, taken, answer in methods]
-        waiting = [_method(operation, taken, answer, "async def") for operation, taken, answer in methods]
+        sync = [_method(*method, "def") for method in methods]
+        asynchronous = [_method(*method, "async def") for method in methods]
         bodies = [
-            "class Tools:\n" + '    """Every tool as a method."""\n\n' + "\n".join(plain),
-            "class AsyncTools:\n" + '    """Every tool as a method to be awaited."""\n\n' + "\n".join(waiting),
+            "class Tools:\n" + '    """Every tool as a method."""\n\n' + "\n".join(sync),
+            "class AsyncTools:\n" + '    """Every tool as a method to be awaited."""\n\n' + "\n".join(asynchronous),
         ]
         return "\n".join([_HEAD, *self.classes.values(), *bodies])
 
     def answer(self, operation: Operation) -> str:
-        """The type of what a tool answers."""
+        """Return the type of the answer of a tool."""
         if operation.answers.is_open:
             return "dict[str, Any]"
-        return self.shape(operation.answers, _camel(operation.name) + "Answer")
+        return self.schema_class(operation.answers, _camel(operation.name) + "Answer")
 
-    def shape(self, shape: ResponseSchema, name: str) -> str:
-        """The name of a shape's class, which is written where it is not there yet."""
-        name = shape.name or name
+    def schema_class(self, schema: ResponseSchema, name: str) -> str:
+        """Return the name of the class of a schema; write the class if it does not exist yet."""
+        name = schema.name or name
         if name not in self.classes:
-            self.classes[name] = ""  # a shape may hold others of its kind
-            fields = {key: self.field(field, name + _camel(key)) for key, field in shape.fields.items()}
-            # A text that is left out only because the caller said so is there for everyone else.
-            optional = {key for key, field in shape.fields.items() if field.optional and field.shown != "whole"}
+            self.classes[name] = ""  # a schema may contain itself
+            fields = {key: self.field(field, name + _camel(key)) for key, field in schema.fields.items()}
+            # A text that is missing only if the caller excludes it is not optional in the type.
+            optional = {key for key, field in schema.fields.items() if field.optional and field.shown != "whole"}
             self.classes[name] = _typed_dict(name, fields, optional)
         return name
 
     def field(self, field: Field, name: str) -> str:
-        """The type of a field; `name` is for a shape in it that has none."""
+        """Return the type of a field; `name` is the class of an object without a name."""
         return self._field(field, name) + (" | None" if field.nullable and field.kind != "any" else "")
 
     def _field(self, field: Field, name: str) -> str:
@@ -88,28 +87,28 @@ class Stub:
         if field.kind == "either":
             return " | ".join(dict.fromkeys(self.field(one, name) for one in field.of))
         if field.kind == "object":
-            return self.shape(field.of, name)
+            return self.schema_class(field.of, name)
         return _ANSWER_TYPES.get(field.kind, "str")
 
     def parameters(self, operation: Operation) -> list[str]:
         """Return the parameters of a tool's method; the workspace may come from the settings."""
-        taken = []
+        parameters = []
         for name, schema in operation.parameters.items():
             kind = self.argument(schema, _camel(operation.name) + _camel(name))
             if name in operation.required and name != "workspace":
-                taken.append(f"{_safe(name)}: {kind}")
+                parameters.append(f"{_safe(name)}: {kind}")
             else:
-                taken.append(f"{_safe(name)}: {_or_none(kind)} = {operation.defaults.get(name)!r}")
+                parameters.append(f"{_safe(name)}: {_or_none(kind)} = {operation.defaults.get(name)!r}")
         for alias, name in operation.aliases.items():
             if alias.isidentifier() and alias.islower() and alias not in operation.parameters:
                 kind = self.argument(operation.parameters[name], _camel(operation.name) + _camel(name))
-                taken.append(f"{_safe(alias)}: {_or_none(kind)} = None")
+                parameters.append(f"{_safe(alias)}: {_or_none(kind)} = None")
         if operation.mutates:
-            taken.append("idempotency_key: str | None = None")
-        return taken
+            parameters.append("idempotency_key: str | None = None")
+        return parameters
 
     def argument(self, schema: dict[str, Any], name: str) -> str:
-        """The type of an argument; `name` is for an object with fields of its own."""
+        """Return the type of an argument; `name` is the class of an object with declared fields."""
         if "enum" in schema:
             return _literal(schema["enum"])
         kind = schema["type"]
@@ -129,18 +128,18 @@ class Stub:
         return name
 
 
-def _method(operation: Operation, taken: list[str], answer: str, word: str) -> str:
-    listed = f", *, {', '.join(taken)}" if taken else ""
-    told = operation.summary.replace("\\", "\\\\").replace('"""', "'''")
-    return f'    {word} {operation.name}(self{listed}) -> {answer}:\n        """{told}"""\n'
+def _method(operation: Operation, parameters: list[str], answer: str, keywords: str) -> str:
+    arguments = f", *, {', '.join(parameters)}" if parameters else ""
+    summary = operation.summary.replace("\\", "\\\\").replace('"""', "'''")
+    return f'    {keywords} {operation.name}(self{arguments}) -> {answer}:\n        """{summary}"""\n'
 
 
 def _typed_dict(name: str, fields: dict[str, str], optional: set[str]) -> str:
-    said = {key: f"NotRequired[{kind}]" if key in optional else kind for key, kind in fields.items()}
-    if all(key.isidentifier() and not keyword.iskeyword(key) for key in said):
-        lines = [f"    {key}: {kind}" for key, kind in said.items()] or ["    pass"]
+    types = {key: f"NotRequired[{kind}]" if key in optional else kind for key, kind in fields.items()}
+    if all(key.isidentifier() and not keyword.iskeyword(key) for key in types):
+        lines = [f"    {key}: {kind}" for key, kind in types.items()] or ["    pass"]
         return f"class {name}(TypedDict):\n" + "\n".join(lines) + "\n"
-    pairs = ", ".join(f'"{key}": {kind}' for key, kind in said.items())
+    pairs = ", ".join(f'"{key}": {kind}' for key, kind in types.items())
     return f'{name} = TypedDict("{name}", {{{pairs}}})\n'
 
 
@@ -161,12 +160,10 @@ def _camel(name: str) -> str:
 
 
 def generated() -> str:
-    """Return the text of the stub."""
     return Stub().text()
 
 
 def main() -> int:
-    """Writes the stub."""
     STUB.write_text(generated(), encoding="utf-8")
     return 0
 

@@ -1,4 +1,4 @@
-"""What every test may ask for: an empty store with a clock of its own, and the doors into a store."""
+"""Fixtures of all tests: an empty store with its own clock, and the interfaces of a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
 from support.quick_stores import make_stores_for
-from support.thorough import CONTRACT, MARKER, REACHING_ENGINE_SQL, set_thorough
+from support.thorough import ALIKE_ON_POSTGRES, CONTRACT, MARKER, MOVING, REACHING_ENGINE_SQL, set_thorough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 MODES = pytest.StashKey[dict[str, str]]()
 LEFT_ALONE = (os.devnull, os.path.expanduser("~"), tempfile.gettempdir())
-"""What the tests, run by root, could make useless for everybody else."""
+"""Files and folders of the system that tests run by root could damage."""
 
 
 ONLY_SQLITE = "sqlite"
-"""The mark of what means nothing on a server; it says why."""
+"""The marker of tests without a meaning on a server, with the reason."""
 
 
 UNMEASURED = "unmeasured"
-"""The mark of a test of times, imports or signals, which a tracer changes: `make coverage` leaves it out."""
+"""The marker of tests of times, imports or signals, which a tracer changes: `make coverage` leaves them out."""
 
 
 MCP_SHARE = 10
 """One in this many contract tests runs through MCP too unless `--door=all`."""
 
 
-pytest_plugins = ("pytester",)
+pytest_plugins = ("pytester", "support.promises")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,6 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", f"{UNMEASURED}: not run by `make coverage`, whose tracer would change the result"
     )
     set_thorough(config.option.thorough)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if config.option.thorough else "quick"))
     config.option.door = config.option.door or ("all" if config.option.thorough else "some")
     if config.option.mcp_seed is None:
         given = getattr(config, "workerinput", {})
@@ -72,6 +73,13 @@ def pytest_configure(config: pytest.Config) -> None:
         from support.postgres import start_for_tests
 
         start_for_tests(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return three workers for two cores, because tests wait for disks and servers for about a third of their time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + cores // 2
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -94,12 +102,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What tries PostgreSQL itself is left out where there is no server."""
+    """Leave out the tests of PostgreSQL itself if there is no server."""
     return True if collection_path.name == "postgres" and config.getoption("--engine") == "sqlite" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what means nothing on this engine, or comes through a door that was not asked for."""
+    """Leave out tests without a meaning on this engine, and those of interfaces that were not requested."""
     left_out = [item for item in items if not _is_wanted(config, item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -126,8 +134,11 @@ def _runs_on_postgres(config: pytest.Config, item: pytest.Item) -> bool:
     """Return whether a test has a meaning on PostgreSQL and, if reduced, reaches SQL of its own."""
     if item.get_closest_marker(ONLY_SQLITE):
         return False
-    is_contract = item.path.is_relative_to(CONTRACT)
-    return config.option.thorough or not is_contract or item.path.stem in REACHING_ENGINE_SQL
+    if config.option.thorough:
+        return True
+    if item.path.is_relative_to(CONTRACT):
+        return item.path.stem in REACHING_ENGINE_SQL
+    return not item.path.is_relative_to(MOVING) or item.path.stem not in ALIKE_ON_POSTGRES
 
 
 def _runs_through(door: str, item: pytest.Item) -> bool:
@@ -142,7 +153,7 @@ def _runs_through(door: str, item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def _log_reset() -> Iterator[None]:
-    """Ends what `--verbose` of a command in this process began."""
+    """Undo the logging that `--verbose` of a command in this process configured."""
     yield
     logger = logging.getLogger("moss_memory")
     logger.handlers.clear()
@@ -152,7 +163,7 @@ def _log_reset() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _databases_taken_back(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Lets the next test have the databases of this one."""
+    """Let the next test use the databases of this one."""
     yield
     if request.config.getoption("--engine") == "postgres":
         from support.postgres import databases
@@ -161,17 +172,17 @@ def _databases_taken_back(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Spares most tests the migrations and the waiting for the disk."""
+    """Let most tests skip the migrations and the syncs."""
     make_stores_for(item.path.relative_to(item.config.rootpath))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Remembers the modes of what no test may change."""
+    """Record the modes of files that no test may change."""
     session.config.stash[MODES] = modes_left_alone()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fails the whole run where a mode is another than at its start; with xdist the controller looks, once."""
+    """Fail the whole run if such a mode has changed; with xdist only the controller checks."""
     before, after = session.config.stash[MODES], modes_left_alone()
     if not hasattr(session.config, "workerinput") and before != after:
         raise pytest.UsageError(f"the tests changed modes of the system: {before} became {after}")
@@ -180,7 +191,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def modes_left_alone() -> dict[str, str]:
-    """The mode of each of them that is there."""
+    """Return the mode of each of these files that exists."""
     return {path: oct(os.stat(path).st_mode) for path in LEFT_ALONE if os.path.exists(path)}
 
 
@@ -200,37 +211,37 @@ settings.register_profile(
     ],
 )
 settings.register_profile("thorough", parent=settings.get_profile("ci"), derandomize=False, max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.register_profile("quick", parent=settings.get_profile("ci"), max_examples=20)
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> str:
-    """The folder of an empty store."""
+    """Return the folder of an empty store."""
     return str(tmp_path / "home")
 
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that moves only when a test moves it."""
+    """Return a clock that moves only when a test moves it."""
     return Clock()
 
 
 @pytest.fixture
 def store(home: str, clock: Clock) -> Iterator[Store]:
-    """An empty store that lives in `home` and believes `clock`."""
+    """Return an empty store in `home` that uses `clock`."""
     with open_test_store(home, clock) as opened:
         yield opened
 
 
 @pytest.fixture
 def door(store: Store) -> StoreDoor:
-    """The door `Store.call` into `store`."""
+    """Return `Store.call` of `store`."""
     return StoreDoor(store)
 
 
 @pytest.fixture(scope="session")
 def mcp_server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
-    """One server process for the whole session, spoken to by the official client."""
+    """Start one server process for the whole session, called by the official client."""
     home = str(tmp_path_factory.mktemp("mcp") / "home")
     server = McpServer(home, url=_url_kept(pytestconfig, home))
     yield server
@@ -238,7 +249,7 @@ def mcp_server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFac
 
 
 def _url_kept(config: pytest.Config, home: str) -> str | None:
-    """Where the store of this folder is for the whole session, if that is a server."""
+    """Return the URL of this folder's store for the whole session, None if it is not on a server."""
     if config.getoption("--engine") == "sqlite":
         return None
     from support.postgres import databases
@@ -248,7 +259,7 @@ def _url_kept(config: pytest.Config, home: str) -> str | None:
 
 @pytest.fixture(params=["store", "mcp"])
 def call(request: pytest.FixtureRequest) -> Iterator[Door]:
-    """An empty store, once behind `Store.call` and once behind an MCP server."""
+    """Return an interface of an empty store: once `Store.call`, once an MCP server."""
     if request.param == "store":
         yield StoreDoor(request.getfixturevalue("store"))
     else:

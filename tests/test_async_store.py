@@ -1,4 +1,4 @@
-"""A store for programs that await: the same answers, many calls at once, and cancelled calls that end."""
+"""The asynchronous store: the same answers, many calls at once, and calls that end when cancelled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from moss_memory.store import Store
 
 
 def run_apart(program: Coroutine[Any, Any, None]) -> None:
-    """Runs a program in a thread of its own: a browser's driver may have left a loop running in this one."""
+    """Run a program in a separate thread, because a browser's driver may have left a loop running in this one."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, program).result()
 
@@ -50,7 +50,7 @@ def test_many_calls_go_on_at_once(home: str) -> None:
 
 
 class WaitingStore(Store):
-    """A store whose calls go on until somebody cancels them."""
+    """A store whose calls wait until they are cancelled."""
 
     def __init__(self, home: str) -> None:
         super().__init__(default_config(home))

@@ -110,7 +110,7 @@ def test_the_walk_upward_stops_at_the_home_folder(places: Places, tmp_path: Path
     assert places.load(places.user).capsule_max_chars == 12_000
 
 
-def test_the_file_of_the_store_is_never_a_repositorys(places: Places) -> None:
+def test_the_configuration_of_the_store_is_never_used_as_a_repositorys(places: Places) -> None:
     places.write(places.home, {"capsule_max_chars": 5_000, "allow_unsafe_paths": True})
     for cwd in (places.work, places.user, places.home):
         config = places.load(cwd)
@@ -149,7 +149,7 @@ def test_moss_home_names_the_store(places: Places, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     "setting", [{"allow_unsafe_paths": True}, {"allowed_paths": ["/srv"]}, {"trust_repo_config": True}]
 )
-def test_a_repository_may_not_widen_what_is_allowed(places: Places, setting: dict[str, Any]) -> None:
+def test_a_repository_may_not_grant_permissions(places: Places, setting: dict[str, Any]) -> None:
     places.write(places.repo, {**setting, "disabled_types": ["capsule"]})
     config = places.load()
     [key] = setting
@@ -160,7 +160,7 @@ def test_a_repository_may_not_widen_what_is_allowed(places: Places, setting: dic
     assert str(places.repo) in warning
 
 
-def test_a_trusted_repository_may_widen_but_not_trust_itself(places: Places) -> None:
+def test_a_trusted_repository_may_grant_permissions_but_not_trust_itself(places: Places) -> None:
     places.write(places.home, {"trust_repo_config": True, "allowed_paths": ["/srv/a"]})
     places.write(places.repo, {"allow_unsafe_paths": True, "allowed_paths": ["/srv/b", "/srv/a"]})
     config = places.load()
@@ -267,7 +267,7 @@ def test_an_impossible_allowed_folder_does_not_stop_the_store(places: Places, pa
     assert places.load().capsule_max_chars == 5
 
 
-def test_the_configuration_remembers_where_each_value_came_from(places: Places) -> None:
+def test_the_configuration_contains_the_source_of_each_value(places: Places) -> None:
     places.write(places.home, {"capsule_max_chars": 6, "disabled_tools": ["a"]})
     places.write(places.repo, {"capsule_max_chars": 5, "disabled_tools": ["b"], "import_max_bytes": 9})
     sources = places.load().sources
@@ -309,7 +309,7 @@ def test_loading_makes_no_file(places: Places) -> None:
 
 
 @pytest.mark.parametrize(("of_user", "of_repository", "in_effect"), [(True, False, False), (False, True, False)])
-def test_a_repository_can_only_forbid_what_looks_like_a_credential(
+def test_a_repository_can_only_tighten_the_rule_for_credentials(
     places: Places, of_user: bool, of_repository: bool, in_effect: bool
 ) -> None:
     places.write(places.home, {"allow_secrets": of_user, "trust_repo_config": True})

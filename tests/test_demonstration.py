@@ -1,4 +1,4 @@
-"""The demonstration reads like a real project: several agents, no text twice, a conflict, old and stale hand-overs."""
+"""The demonstration looks like a real project: several agents, unique texts, a conflict, old and stale hand-overs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ENDED = "invoice-archive"
 TEXTS = ("capsule_text", "content", "step", "text", "title", "description", "note", "reason", "decision", "rationale")
 """The fields that people write."""
 SHORT = 25
-"""A title of a task may also be the title of its card; longer texts are written once."""
+"""A title of a task may also be the title of its card; longer texts must be unique."""
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """The demonstration, seen from inside of its repository."""
+    """Return the demonstration, opened from inside its repository."""
     folder = tmp_path_factory.mktemp("demo")
     states = make_repository(str(folder / REPOSITORY))
     before = Path.cwd()
@@ -59,7 +59,7 @@ def texts_of(value: Any, name: str = "") -> Iterator[str]:
         yield value
 
 
-def test_no_text_is_there_twice() -> None:
+def test_texts_are_unique() -> None:
     counted = Counter(text for call in calls() for text in texts_of(call["arguments"]) if len(text) > SHORT)
     versions = {"Partial refunds of any line, from the admin page", "Refunds: partial amounts and retries"}
     twice = {text for text, count in counted.items() if count > 1 and text not in versions}

@@ -1,4 +1,4 @@
-"""Characters that nobody sees are shown as escapes, and the JSON that holds them means the same."""
+"""Invisible characters are shown as escapes, and the JSON that contains them has the same meaning."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_hidden_character_is_shown_as_an_escape(character: str) -> None:
 
 
 @pytest.mark.parametrize("text", SEEN)
-def test_text_that_is_seen_stays_as_it_is(text: str) -> None:
+def test_visible_text_is_not_changed(text: str) -> None:
     assert escape_json(compact(text)) == compact(text)
     assert escape_text(text) == text
 
@@ -61,7 +61,7 @@ def test_text_that_is_seen_stays_as_it_is(text: str) -> None:
     ["a\u200db", "a\u200cb", "a\ufe0f", "1\ufe0f", "\U0001f469\u200d", "\u06cc\u200c\u200c", "\U0001f469\ufe0f\ufe0f",
      "\u200d"],
 )  # fmt: skip
-def test_a_joiner_without_a_need_for_it_is_escaped(text: str) -> None:
+def test_an_unneeded_joiner_is_escaped(text: str) -> None:
     assert escape_text(text) != text
 
 
@@ -78,7 +78,7 @@ def test_escaped_json_means_the_same(value: Any) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_control_character_and_nothing_that_reorders_is_left(text: str) -> None:
+def test_no_control_or_reordering_character_is_left(text: str) -> None:
     left = [one for one in escape_text(text) if unicodedata.category(one) in ("Cc", "Zl", "Zp")]
     assert not set(left) - set("\r\n\t")
     bidi = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")

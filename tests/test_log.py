@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,16 @@ def test_verbose_and_the_variable_choose_the_level(tmp_path: Path) -> None:
         assert told.stdout == quiet.stdout
     assert "capsule_list" in moss("--home", home, "list", MOSS_LOG="debug").stderr
     assert moss("--home", home, "list", MOSS_LOG="warning").stderr == ""
+
+
+def test_a_call_acquires_no_lock_of_logging_if_it_is_off(tmp_path: Path) -> None:
+    """Ctrl-C can leave that lock acquired, because `logging` enters its `try` after acquiring it."""
+    with open_store(str(tmp_path / "home")) as store:
+        call = threading.Thread(target=store.call, args=("capsule_list", {}), daemon=True)
+        with logging._lock:  # type: ignore[attr-defined]
+            call.start()
+            call.join(20)
+            assert not call.is_alive()
 
 
 def test_an_unknown_level_is_refused(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.rows.ids import IdSource, encode_ulid
-from moss_memory.rows.names import clean_tags, estimate_tokens, normalize_label, normalize_name, prefix_range
+from moss_memory.rows.names import estimate_tokens, normalize_label, normalize_name, normalize_tags, prefix_range
 from moss_memory.rows.paging import Page
+from moss_memory.storage.call import IdSource, encode_ulid
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
 
@@ -83,15 +83,15 @@ def test_labels_are_trimmed_and_blank_is_none() -> None:
 
 @given(tags=st.lists(st.text(st.sampled_from("ab \u00e9"), min_size=1, max_size=3).filter(str.strip), max_size=50))
 def test_cleaning_tags_twice_changes_nothing_more(tags: list[str]) -> None:
-    once = clean_tags(tags)
-    assert clean_tags(once) == once
+    once = normalize_tags(tags)
+    assert normalize_tags(once) == once
     assert set(once) == {tag.strip() for tag in tags}
     assert once == list(dict.fromkeys(tag.strip() for tag in tags))
 
 
 def test_a_bad_tag_is_refused_by_its_path() -> None:
     with pytest.raises(MossError) as caught:
-        clean_tags(["ok", " "], what="set_tags")
+        normalize_tags(["ok", " "], what="set_tags")
     assert caught.value.details == {"path": "set_tags[1]"}
 
 
@@ -111,6 +111,10 @@ def test_a_page_says_whether_more_rows_follow(total: int, limit: int, offset: in
         "has_more": offset + min(limit, 20) < total,
         "total": total,
     }
+
+
+def test_an_empty_page_is_the_last_one_even_if_rows_were_deleted_after_the_count() -> None:
+    assert Page(5, 0, maximum=20).answer(returned=0, total=3)["has_more"] is False
 
 
 @given(clocks=st.lists(st.integers(0, 2**47), min_size=2, max_size=50))

@@ -1,4 +1,4 @@
-"""A typed function becomes a tool: its name, its schema, its strict decoder."""
+"""A typed function becomes a tool with a name, a schema and a strict decoder."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def samples(tool: Operation) -> dict[str, Any]:
     return {name: schema["enum"][0] if "enum" in schema else of_type[first[name]] for name, schema in schemas.items()}
 
 
-def test_only_tools_that_change_the_store_or_write_a_file_are_said_to_be_destructive() -> None:
+def test_only_tools_that_change_the_store_or_write_a_file_are_marked_destructive() -> None:
     for tool in catalog.operations():
         assert tool.mutates or not tool.destructive or tool.name == "capsule_export", tool.name
 

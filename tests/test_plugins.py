@@ -35,7 +35,7 @@ plain = plain_lines:Adapter
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tiny package, as an installer would leave it."""
+    """Return a tiny package, as an installer would leave it."""
     site = tmp_path / "site"
     info = site / "plain_lines-1.0.dist-info"
     info.mkdir(parents=True)

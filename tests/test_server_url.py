@@ -1,4 +1,4 @@
-"""The URL of a server: read as the driver reads it, told without what is secret in it."""
+"""The URL of a server: parsed as the driver does, shown without its secrets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PLAIN = (
 
 
 @pytest.mark.parametrize("url", TELLING)
-def test_what_is_secret_is_known_and_never_told(url: str) -> None:
+def test_secrets_in_a_url_are_found_and_never_shown(url: str) -> None:
     assert is_well_formed(url)
     assert has_password(url)
     assert without_password(url) == TELLING[url]
@@ -53,7 +53,7 @@ def test_what_is_secret_is_known_and_never_told(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", PLAIN)
-def test_a_url_without_a_secret_is_told_as_it_is(url: str) -> None:
+def test_a_url_without_a_secret_is_shown_unchanged(url: str) -> None:
     assert is_well_formed(url)
     assert not has_password(url)
     assert without_password(url) == url
@@ -73,7 +73,7 @@ def test_a_url_that_can_be_read_in_two_ways_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize("missing", ["psycopg", "numpy"])
-def test_a_store_on_a_server_says_what_to_install(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_an_error_that_names_the_package(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
     with pytest.raises(MossError, match=r"install moss-memory\[postgres\]") as refused:

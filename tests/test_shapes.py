@@ -1,4 +1,4 @@
-"""Shapes of answers: what is made of a declaration, whatever it declares."""
+"""Shapes of answers: schemas, checks and columns derived from any declaration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from moss_memory.registry.responses import (
     TableColumn,
     anything,
     choice,
-    either,
     flag,
     free,
     integer,
@@ -25,6 +24,7 @@ from moss_memory.registry.responses import (
     needs_id_column,
     number,
     object_of,
+    one_of,
     text,
     texts,
 )
@@ -50,7 +50,7 @@ KINDS: list[tuple[Field, list[Any], list[Any]]] = [
     (map_of(object_of(POINT, "b"), "a"), [{"p": {"x": 1, "y": 2}}], [{"p": {}}]),
     (free("a"), [{}, {"any": {"thing": [1, None]}}], [[], "x"]),
     (anything("a"), [None, 1, "x", [], {}], []),
-    (either((text("b"), object_of(POINT, "b")), "a"), ["x", {"x": 1, "y": 2}], [1, {}, None]),
+    (one_of((text("b"), object_of(POINT, "b")), "a"), ["x", {"x": 1, "y": 2}], [1, {}, None]),
     (
         object_of(TREE, "a"),
         [{"name": "oak", "below": [{"name": "twig", "below": []}]}],
@@ -70,7 +70,7 @@ def test_the_output_schema_and_the_check_of_the_tests_agree(field: Field, good: 
         assert (not list(deviations(answer, shape, {}))) is expected, value
 
 
-def test_what_is_optional_may_be_missing_and_nothing_else_may() -> None:
+def test_only_optional_fields_may_be_missing() -> None:
     shape = ResponseSchema(
         "", {"a": text("always"), "b": text("sometimes", optional=True), "c": text("now rarely").or_absent()}
     )
@@ -87,7 +87,7 @@ def test_a_shape_without_a_field_is_without_its_column() -> None:
     assert (list(less.fields), [column.key for column in less.table]) == (["a"], ["a"])
 
 
-def test_a_column_that_says_nothing_is_left_out() -> None:
+def test_a_column_without_information_is_left_out() -> None:
     tags, ids = TableColumn("tags", unless=[]), TableColumn("id", when=needs_id_column)
     assert not tags.tells([{"tags": []}, {"name": "no tags at all"}])
     assert tags.tells([{"tags": []}, {"tags": ["x"]}])
@@ -96,7 +96,7 @@ def test_a_column_that_says_nothing_is_left_out() -> None:
     assert not TableColumn("other").tells([{"id": "1"}])
 
 
-def test_a_shape_without_columns_shows_all_that_its_rows_have() -> None:
+def test_a_shape_without_columns_shows_all_fields_of_its_rows() -> None:
     answer = {"points": [{"x": 1, "y": 22}, {"x": 333, "y": 4}]}
     shown = table_of(answer, ResponseSchema("", {"points": list_of(POINT, "where", shown="answer")}))
     assert shown.splitlines() == ["  x   y", "  1  22", "333   4"]

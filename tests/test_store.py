@@ -1,4 +1,4 @@
-"""The one door: every call is one transaction, and nothing but a `MossError` comes out of it."""
+"""The store: every call is one transaction, and raises nothing but a `MossError`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_folders_and_files_are_private_whatever_the_umask(home: str) -> None:
 
 
 def broken_tool(name: str, failure: Exception) -> Operation:
-    """A writing tool that changes something and then fails."""
+    """Return a writing tool that changes a row and then fails."""
 
     def body(tx: Any) -> dict[str, Any]:
         tx.run("update capsules set title = 'half done'")
@@ -145,7 +145,7 @@ def test_two_stores_of_one_home_see_each_others_writes(home: str) -> None:
         StoreDoor(one).refuses("NOT_FOUND", "capsule_fetch", name="a")
 
 
-def test_an_impatient_write_does_not_wait_for_another(home: str) -> None:
+def test_a_write_without_a_timeout_does_not_wait_for_another(home: str) -> None:
     with open_test_store(home) as one, open_test_store(home) as two:
         one.call("capsule_list", {})
         seen: list[str] = []
@@ -178,7 +178,7 @@ def test_an_error_without_details_or_recovery_does_not_mention_them() -> None:
     assert MossError("CONFLICT", "m").payload() == {"error": least}
 
 
-def test_an_error_says_whether_the_same_call_may_be_tried_again() -> None:
+def test_an_error_states_if_the_same_call_may_be_retried() -> None:
     again = {code for code in STATUS if MossError(code, "m").payload()["error"]["retryable"]}
     assert again == {"RATE_LIMITED", "STORAGE_BUSY", "STORAGE_UNKNOWN"}
     for storage_code, expected in (("STORAGE_BUSY", True), ("STORAGE_FULL", False)):

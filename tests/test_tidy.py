@@ -1,4 +1,4 @@
-"""The house is tidy: names, rooms, directions, sizes, start-up, and what the repository may not contain."""
+"""Check the package layout: names, imports, sizes, start-up, plain words, and the content of the repository."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from support.of_every import of_every
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "moss_memory"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-ROOM_OF = {
+PACKAGE_OF = {
     "capsule": "capsule",
     "artifact": "artifact",
     "tasks": "task",
@@ -38,11 +38,10 @@ ROOM_OF = {
 FAMILY_IMPORTS = {
     "task": {"reasoning"},  # every change of a task is written to its trace and graph
     "reasoning": {"task/model"},  # a target is a plan or a task
-    "task/radar": {"capsule"},  # a hand-over can be stored as a capsule
-    "task/handoff_erase": {"capsule"},  # which goes with what it hands over
-    "reasoning/cards/packs": {"capsule", "artifact"},  # a context pack brings together what there is
-    "reasoning/cards/pack_rows": {"capsule", "artifact"},  # which it shows without nulls
-    "history/changes": {"capsule"},  # what a version of a capsule changed is told by its sections
+    "task/status_tools": {"capsule"},  # a hand-over can be stored as a capsule
+    "task/handoff_erase": {"capsule"},  # erasing a task erases its hand-over capsules
+    "reasoning/cards/pack_tools": {"capsule", "artifact"},  # a context pack contains rows of all families
+    "reasoning/cards/pack_rows": {"capsule", "artifact"},  # it formats these rows
 }
 """The imports between families that are allowed: of a package, or of one module."""
 CLI_PACKAGES = ("args", "render", "graph_image", "commands", "main")
@@ -68,7 +67,7 @@ def is_for_the_type_checker(node: ast.AST) -> bool:
 
 
 def runtime_nodes(node: ast.AST) -> list[ast.AST]:
-    """Every node below, without the branches that only a type checker reads."""
+    """Return every node below, without the branches that only a type checker reads."""
     found = []
     for child in ast.iter_child_nodes(node):
         if is_for_the_type_checker(child):
@@ -82,7 +81,7 @@ def runtime_nodes(node: ast.AST) -> list[ast.AST]:
 
 
 def imported(path: Path) -> set[str]:
-    """The modules of this package that a module imports when it runs, at its top or inside functions."""
+    """Return the modules of this package that a module imports at run time, at its top or inside functions."""
     package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
     known = {name_of(module) for module in MODULES}
     found = set()
@@ -103,7 +102,7 @@ LAYERS = {
     "async_store": 7,
     **dict.fromkeys(INTERFACES, 8),
     # Modules that import nothing but errors:
-    "rows.names": 0, "rows.ids": 0, "rows.paging": 0, "rows.times": 0, "registry.invisible": 0,
+    "rows.names": 0, "rows.paging": 0, "rows.times": 0, "registry.invisible": 0,
     "storage.postgres.url": 0, "storage.files": 1,
 }  # fmt: skip
 """The layer of each package, or of one module of it: a module imports only from its own layer and those below."""
@@ -133,42 +132,42 @@ def test_imports_go_one_way_down(path: Path) -> None:
 
 
 @of_every(sorted((PACKAGE / "cli").rglob("*.py")))
-def test_the_rooms_of_the_command_line_look_only_downward(path: Path) -> None:
+def test_packages_of_the_command_line_import_one_way(path: Path) -> None:
     below = "moss_memory.cli."
-    rooms = [name.removeprefix(below).split(".")[0] for name in (name_of(path), *imported(path)) if below in name]
-    for room in rooms[1:]:
-        assert CLI_PACKAGES.index(room) <= CLI_PACKAGES.index(rooms[0]), f"{name_of(path)} looks into {room}"
+    packages = [name.removeprefix(below).split(".")[0] for name in (name_of(path), *imported(path)) if below in name]
+    for package in packages[1:]:
+        assert CLI_PACKAGES.index(package) <= CLI_PACKAGES.index(packages[0]), f"{name_of(path)} imports {package}"
 
 
-def test_no_module_leads_back_to_itself() -> None:
+def test_no_imports_are_circular() -> None:
     found = {name_of(path): imported(path) for path in MODULES}
     while ends := [name for name, targets in found.items() if not targets & found.keys()]:
         for name in ends:
             del found[name]
-    assert not found, f"these import each other in a circle, at their top or inside functions: {sorted(found)}"
+    assert not found, f"circular imports, at the top or inside functions: {sorted(found)}"
 
 
 ENGINES = re.compile(r"json_each|pragma|sqlite(?!:)|fts5|apsw", re.IGNORECASE)
-"""Words of one engine; `sqlite:` is the beginning of an address that people write."""
+"""Words of one engine; `sqlite:` begins a store URL."""
 CHOOSING = ("open_engine", "read_external")
-"""What opens databases by their kind, in the module that chooses; the tokenizer of every engine is that of SQLite."""
+"""The functions that choose an engine by the URL. `search.tokens` imports SQLite's tokenizer for both engines."""
 
 
 @of_every(MODULES)
-def test_only_the_engine_and_the_one_place_that_chooses_it_know_which_database_there_is(path: Path) -> None:
+def test_only_engine_packages_name_their_database(path: Path) -> None:
     if ".storage.sqlite" in name_of(path) or name_of(path).endswith(".search.tokens"):
         return
     tree = ast.parse(path.read_text(encoding="utf-8"))  # of its own: it is cut below
     chosen = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in CHOOSING]
-    said = _without_docstrings(tree, chosen)
-    assert [line for line in said.splitlines() if ENGINES.search(line)] == [], f"{name_of(path)} speaks of one engine"
+    code = _without_docstrings(tree, chosen)
+    assert [line for line in code.splitlines() if ENGINES.search(line)] == [], f"{name_of(path)} names one engine"
 
 
-OPENERS = ("storage", "support", "search/shelf.py")
-"""Tests that are SQLite's own: of its files, of disks that fail under it, of its index."""
+OPENERS = ("storage", "support", "search/capsules.py")
+"""Tests of SQLite alone: its files, its index, failing disks."""
 
 
-def test_no_test_but_the_engines_own_opens_the_database() -> None:
+def test_only_tests_of_the_engine_open_the_database() -> None:
     tests = Path(__file__).parent
     opening = [
         path.relative_to(tests).as_posix()
@@ -180,7 +179,7 @@ def test_no_test_but_the_engines_own_opens_the_database() -> None:
 
 
 def _without_docstrings(tree: ast.Module, without: list[ast.FunctionDef]) -> str:
-    """The code of a module as it runs: neither comments nor docstrings, nor some functions."""
+    """Return the code of a module without comments, docstrings and some functions."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
@@ -194,7 +193,7 @@ def _without_docstrings(tree: ast.Module, without: list[ast.FunctionDef]) -> str
 
 
 @of_every(sorted(PACKAGE.rglob("*.sql")))
-def test_the_statements_of_rooms_are_for_every_engine(path: Path) -> None:
+def test_shared_statements_run_on_every_engine(path: Path) -> None:
     if "storage" not in path.parts:
         text = path.read_text(encoding="utf-8")
         odd = re.compile(
@@ -208,9 +207,9 @@ FEW = {
     "reasoning.list_tags": "answered whole",
     "reasoning.documents_of": "the documents of one branch",
     "reasoning.chain": "a branch and its bases",
-    "reasoning.card_entries": "what one card said",
+    "reasoning.card_entries": "the notes of one card",
     "reasoning.copies_of": "the copies of one entry",
-    "reasoning.family_of_branch": "what was derived from one branch",
+    "reasoning.family_of_branch": "the branches derived from one branch",
     "model.evidence_by_step": "of one task",
     "model.evidence": "of one task",
     "model.dependents": "of one task",
@@ -221,27 +220,27 @@ FEW = {
     "model.claims": "of one task",
     "model.claims_of_agent": "of one agent",
 }
-"""Statements that are read whole without a limit, and what bounds them."""
+"""Statements without a limit, each with the reason why its result is small."""
 
 
 @of_every(MODULES)
-def test_what_is_read_without_a_limit_is_bounded_by_what_it_names_or_streams(path: Path) -> None:
+def test_queries_without_a_limit_are_bounded_or_streamed(path: Path) -> None:
     if ".storage." in name_of(path) or layer(name_of(path)) == LAYERS["cli"]:
         return
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rows":
             if not node.args or ast.unparse(node.func.value).split(".")[-1] not in ("tx", "_tx"):
                 continue
-            said = ast.unparse(node.args[0])
-            named = re.fullmatch(r"sql\['(\w+)'\]", said)
+            statement = ast.unparse(node.args[0])
+            named = re.fullmatch(r"sql\['(\w+)'\]", statement)
             statements = [one for one in _statements().items() if named and one[0].endswith(f".{named[1]}")]
             bounded = all(key in FEW or " limit " in f"{sql} " for key, sql in statements) if named else True
             if not named and isinstance(node.args[0], (ast.Constant, ast.JoinedStr)):
-                bounded = " limit " in said or "sql_in" in said or "{chosen}" in said or "= :row_id" in said
-            assert bounded, f"{name_of(path)}, line {node.lineno}: {said} has no limit; stream it"
+                bounded = any(part in statement for part in (" limit ", "sql_in", "{chosen}", "= :row_id"))
+            assert bounded, f"{name_of(path)}, line {node.lineno}: {statement} has no limit; stream it"
 
 
-def test_every_statement_that_is_said_to_be_bounded_is_there() -> None:
+def test_every_listed_statement_exists() -> None:
     assert FEW.keys() <= _statements().keys()
 
 
@@ -259,12 +258,12 @@ def may_import(here: str, there: str) -> bool:
 
 
 @of_every(catalog.operations())
-def test_a_tool_is_a_function_of_its_name_in_the_room_of_its_prefix(tool: Any) -> None:
+def test_a_tool_is_a_function_of_its_name_in_the_package_of_its_prefix(tool: Any) -> None:
     module = sys.modules[tool.body.__module__]
     assert tool.name == tool.body.__name__
     assert getattr(module, tool.name) is tool
     prefix = tool.name.partition("_")[0]
-    assert module.__name__.split(".")[2] == ROOM_OF.get(tool.name, ROOM_OF.get(prefix, "reasoning"))
+    assert module.__name__.split(".")[2] == PACKAGE_OF.get(tool.name, PACKAGE_OF.get(prefix, "reasoning"))
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert source.count(f"\ndef {tool.name}(") == 1
 
@@ -278,43 +277,14 @@ def test_modules_and_functions_fit_their_size(path: Path) -> None:
             assert node.end_lineno - node.lineno < 70, f"{node.name} is too long"
 
 
-def definitions(node: ast.AST, inside: str = "") -> list[tuple[str, Any]]:
-    """The public functions, classes and methods below a node, with their names."""
-    found = []
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and child.name[0] != "_":
-            found.append((f"{inside}{child.name}", child))
-            if isinstance(child, ast.ClassDef):
-                found += definitions(child, f"{child.name}.")
-        elif isinstance(child, ast.If):
-            found += definitions(child, inside)
-    return found
-
-
-def promised_to_rooms() -> set[str]:
-    """What the protocols of storage declare, and so explain once for all engines."""
-    protocols = [node for _, node in definitions(parse(PACKAGE / "storage" / "engine.py"))]
-    members = [part for node in protocols if isinstance(node, ast.ClassDef) for part in node.body]
-    attributes = {part.target.id for part in members if isinstance(part, ast.AnnAssign) and hasattr(part.target, "id")}
-    return attributes | {part.name for part in members if isinstance(part, ast.FunctionDef) and ast.get_docstring(part)}
-
-
 @of_every(MODULES)
-def test_modules_and_public_functions_say_what_they_are_for(path: Path) -> None:
-    tree = parse(path)
-    assert not tree.body or ast.get_docstring(tree), "the module has no docstring"
+def test_modules_have_a_docstring_and_a_name_of_their_own(path: Path) -> None:
+    assert not parse(path).body or ast.get_docstring(parse(path)), "the module has no docstring"
     assert not {"utils", "helpers", "manager", "common", "misc"} & set(name_of(path).split("."))
-    kept = promised_to_rooms() if "storage" in path.parent.parts[-2:] else set()
-    silent = [
-        name
-        for name, node in definitions(tree)
-        if not ast.get_docstring(node) and not ("." in name and name.partition(".")[2] in kept)
-    ]
-    assert not silent, f"these have no docstring: {silent}"
 
 
-def places_in_the_map() -> set[str]:
-    """What the map in CONTRIBUTING shows below src/moss_memory, as paths."""
+def listed_in_contributing() -> set[str]:
+    """Return the paths below src/moss_memory that CONTRIBUTING lists."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     lines = text.partition("src/moss_memory/\n")[2].partition("\ntests/")[0].splitlines()
     found, above = set(), {0: ""}
@@ -325,10 +295,10 @@ def places_in_the_map() -> set[str]:
     return found
 
 
-def test_the_map_shows_every_room_and_every_module_at_the_top() -> None:
+def test_contributing_lists_every_package_and_root_module() -> None:
     modules = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
-    rooms = {f"{path.parent.relative_to(PACKAGE)}/" for path in PACKAGE.rglob("*/__init__.py")}
-    assert places_in_the_map() == modules | rooms
+    packages = {f"{path.parent.relative_to(PACKAGE)}/" for path in PACKAGE.rglob("*/__init__.py")}
+    assert listed_in_contributing() == modules | packages
 
 
 def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
@@ -349,7 +319,7 @@ def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
 
 
 def loaded_at_once(node: ast.AST) -> list[ast.AST]:
-    """The nodes that run when a module is imported: none inside functions, none for the type checker."""
+    """Return the nodes that run at import: none inside functions, none for the type checker."""
     found = []
     for child in ast.iter_child_nodes(node):
         if is_for_the_type_checker(child):
@@ -361,12 +331,12 @@ def loaded_at_once(node: ast.AST) -> list[ast.AST]:
 
 
 @of_every([path for path in MODULES if layer(name_of(path)) < LAYERS["cli"]])
-def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None:
+def test_no_module_below_the_interfaces_has_a_slow_import(path: Path) -> None:
     for node in loaded_at_once(parse(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [str(node.module)] if isinstance(node, ast.ImportFrom) and not node.level else []
         if ".storage.postgres" in name_of(path):
-            # Its driver, imported where a URL names a server; and what reckons with postings, where one searches.
+            # The driver is imported if a URL names a server, numpy by the first search.
             names = [name for name in names if name not in ("psycopg", "numpy")]
         assert not set(names) & (SLOW_IMPORTS - {"unicodedata"}), f"{name_of(path)} imports {names}"
 
@@ -386,7 +356,7 @@ def test_importing_the_package_imports_almost_nothing(tmp_path: Path) -> None:
 
 
 def literals(path: Path) -> dict[str, list[Any]]:
-    """The `Literal` types that a module shows its type checker, by name."""
+    """Return the `Literal` types of a module by name."""
     found = {}
     hidden = [part for node in parse(path).body if is_for_the_type_checker(node) for part in node.body]  # type: ignore[attr-defined]
     for statement in [*parse(path).body, *hidden]:
@@ -398,7 +368,7 @@ def literals(path: Path) -> dict[str, list[Any]]:
     return found
 
 
-def test_what_the_type_checker_sees_is_what_the_decoder_checks() -> None:
+def test_literal_types_equal_the_choices_that_the_decoder_checks() -> None:
     compared = 0
     for path in MODULES:
         for name, allowed in literals(path).items():
@@ -443,7 +413,7 @@ def repository_files() -> list[Path]:
     return [path for path in found if ".hypothesis" not in path.parts]
 
 
-def test_no_file_names_a_place_on_the_machine_it_was_written_on() -> None:
+def test_no_file_contains_a_path_of_this_machine() -> None:
     home = os.path.expanduser("~")
     places = {str(place) for place in (ROOT, ROOT.parent / "shared", sys.prefix) if len(Path(place).parts) > 2}
     telling = {place.encode() for place in (*places, *([home + "/"] if home != "/" else []))}
@@ -491,12 +461,16 @@ def test_no_test_sleeps_measures_time_or_is_skipped() -> None:
 
 
 UNPLAIN = re.compile(
-    r'"""(What|Who|Whoever|Those|Whether|Where|How) |\b(so many|so long as|of so|(?<!there )(is|are) none|as it came'
+    r'"""(What|Who|Whoever|Those|Whether|Where|How|Return whether) |'
+    r"\b(so many|so long as|of so|(?<!there )(is|are) none|as it came"
     r"|told apart|stands? beside|the ear|by hand of|who may|[Ww]hoever|nobody hears|the wish to"
     r"|comes? to its (point|end)|[Bb]reathe|[Nn]ewsroom|[Ee]rrand|[Ff]ooting|resettl\w+"
     r"|if it is none|cannot stand beside|survives a power cut|in other words than|took the place of|to who may know"
     r"|You can type all of it|a folder of its own leaves|in a pipe gets them|as (long|quick) as starting Python"
-    r"|on every line: |What may be said)\b"
+    r"|on every line: |What may be said|as thin as can be|beside what|for those who|kept in step|goes on (from|where)"
+    r"|on their way into|both say|say two things|in their way|as far as can be seen|where none"
+    r"|where (that|it|this) (is known|says so)|tells of|what is in it|what stands|in its own words|leads on|at the wish"
+    r"|what it is called|however many of|do(es)? nothing: the call)\b"
 )
 """Phrases that a reader must read twice, and metaphors: use the textbook word, "if" and an imperative."""
 
@@ -517,13 +491,21 @@ def test_functions_and_classes_have_textbook_names() -> None:
     assert [f"{name_of(path)}.{name}" for path, name in named if VAGUE.match(name)] == []
 
 
+def test_no_two_modules_have_the_same_name() -> None:
+    """Each engine implements the modules of storage under the same names."""
+    found: dict[str, list[str]] = {}
+    for path in MODULES:
+        if path.stem != "__init__" and path.parent.name not in ("sqlite", "postgres"):
+            found.setdefault(path.stem, []).append(name_of(path))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
 def test_no_two_classes_have_the_same_name() -> None:
     found: dict[str, list[str]] = {}
     for path in MODULES:
         for name in [node.name for node in parse(path).body if isinstance(node, ast.ClassDef)]:
             found.setdefault(name, []).append(name_of(path))
-    pairs = {"Scope", "Question"}  # each engine implements them
-    assert {name: places for name, places in found.items() if len(places) > 1 and name not in pairs} == {}
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
 def test_texts_use_plain_words() -> None:
@@ -547,7 +529,7 @@ UNMARKED = (
 
 
 def refusals(path: Path) -> list[tuple[str, str]]:
-    """What each refusal of a module says, and the argument that it is about; what is filled in stands in braces."""
+    """Return the message of each refusal of a module and its argument; variables are in braces."""
     found = []
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "invalid" and node.args:
@@ -561,6 +543,6 @@ def refusals(path: Path) -> list[tuple[str, str]]:
 
 @of_every([path for path in MODULES if layer(name_of(path)) < LAYERS["cli"]])
 def test_a_refusal_marks_the_argument_that_it_begins_with(path: Path) -> None:
-    for said, argument in refusals(path):
-        if not said.startswith(UNMARKED):
-            assert said.split()[0] != argument, f"{name_of(path)}: mark {argument} with backticks in {said!r}"
+    for message, argument in refusals(path):
+        if not message.startswith(UNMARKED):
+            assert message.split()[0] != argument, f"{name_of(path)}: mark {argument} with backticks in {message!r}"

@@ -1,1 +1,1 @@
-"""Texts and questions to measure what a search finds with. None was written, or chosen, by what a search found."""
+"""Texts and questions to measure recall. No search result influenced how they were written or chosen."""

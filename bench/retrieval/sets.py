@@ -1,8 +1,8 @@
-"""The sets: which texts there are, what is asked, and which texts answer it.
+"""The test sets: texts, questions, and the texts that answer each question.
 
-Long texts are the project's own documentation and what Python and the installed packages say about themselves, read
-where they are installed. A question about them names a phrase, and every part of a text that holds it is an answer; one
-whose phrase is nowhere here is left out, and a set says how many are left.
+Long texts are the documentation of this project, of Python and of the installed packages. Each question about them
+has a phrase, and every part of a text with this phrase is an answer. A question is left out if no text contains its
+phrase.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ ROOT = HERE.parent.parent
 NOTES = ROOT / "tests" / "retrieval"
 PART_CHARS = 11_000
 _TWICE = ("specialnames", "compound")
-"""Topics of Python that are made of other topics."""
+"""Topics of Python that repeat other topics."""
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """Texts by title, and questions with the titles of the texts that answer each."""
+    """Texts by title, and questions with the titles of their answers."""
 
     __test__ = False
     name: str
@@ -35,7 +35,6 @@ class TestSet:
 
 
 def all_sets() -> list[TestSet]:
-    """Every set that can be made here."""
     long = dict(_long_texts())
     return [
         notes("notes in other words", "questions"),
@@ -47,29 +46,29 @@ def all_sets() -> list[TestSet]:
 
 
 def notes(name: str, kind: str) -> TestSet:
-    """Short notes, each with a title that says what it is about."""
+    """Short notes with titles that name their subjects."""
     texts = list(_lines(NOTES / "notes.jsonl"))
     titles = {note["name"]: note["title"] for note in texts}
-    questions = [(one["question"], {titles[one["answer"]]}) for one in _lines(NOTES / f"{kind}.jsonl")]
+    questions = [(row["question"], {titles[row["answer"]]}) for row in _lines(NOTES / f"{kind}.jsonl")]
     return TestSet(name, {note["title"]: note["text"] for note in texts}, questions)
 
 
 def sessions() -> TestSet:
-    """Dated notes of sixty sessions of one project; a title is a date."""
-    found = re.split(r"(?m)^(\d{4}-\d\d-\d\d)\n", (HERE / "sessions.txt").read_text(encoding="utf-8"))
-    texts = {f"Session {date}": text for date, text in zip(found[1::2], found[2::2], strict=True)}
-    questions = [(one["question"], {f"Session {one['answer']}"}) for one in _lines(HERE / "session_questions.jsonl")]
+    """Notes of sixty sessions of one project; a title is a date."""
+    parts = re.split(r"(?m)^(\d{4}-\d\d-\d\d)\n", (HERE / "sessions.txt").read_text(encoding="utf-8"))
+    texts = {f"Session {date}": text for date, text in zip(parts[1::2], parts[2::2], strict=True)}
+    questions = [(row["question"], {f"Session {row['answer']}"}) for row in _lines(HERE / "session_questions.jsonl")]
     return TestSet("dated notes of many sessions", texts, questions)
 
 
 def _by_phrase(texts: dict[str, str], kind: str) -> list[tuple[str, set[str]]]:
     plain = {title: _plain(text) for title, text in texts.items()}
-    found = []
-    for one in _lines(HERE / f"{kind}.jsonl"):
-        answers = {title for title, text in plain.items() if _plain(one["phrase"]) in text}
+    questions = []
+    for row in _lines(HERE / f"{kind}.jsonl"):
+        answers = {title for title, text in plain.items() if _plain(row["phrase"]) in text}
         if answers:
-            found.append((one["question"], answers))
-    return found
+            questions.append((row["question"], answers))
+    return questions
 
 
 def _long_texts() -> Iterator[tuple[str, str]]:
@@ -80,16 +79,16 @@ def _long_texts() -> Iterator[tuple[str, str]]:
 
 
 def _documents() -> Iterator[tuple[str, str]]:
-    """Documentation: of Python's language, of the installed packages, and of this project."""
+    """Yield the documentation of Python, of the installed packages and of this project."""
     from pydoc_data.topics import topics
 
     for name, text in sorted(topics.items()):
         if name not in _TWICE:
             yield f"Python: {name}", text
-    packages = {one.metadata["Name"]: one for one in importlib.metadata.distributions()}
+    packages = {package.metadata["Name"]: package for package in importlib.metadata.distributions()}
     for name in sorted(packages, key=str.lower):
-        told: Any = packages[name].metadata
-        text = str(told.get_payload() or told.get("Description") or "")
+        metadata: Any = packages[name].metadata
+        text = str(metadata.get_payload() or metadata.get("Description") or "")
         if name != "moss-memory" and text.strip():
             yield f"Package {name}", text
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]):
@@ -97,7 +96,7 @@ def _documents() -> Iterator[tuple[str, str]]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A text in parts that a capsule can hold, cut where a paragraph ends."""
+    """Split a text into parts of the size of a capsule, if possible between paragraphs."""
     while len(text) > PART_CHARS:
         cut = text.rfind("\n\n", PART_CHARS // 2, PART_CHARS)
         cut = cut if cut > 0 else text.rfind("\n", PART_CHARS // 2, PART_CHARS)

@@ -71,7 +71,6 @@ class Config:
         """Return the folder of import and export files, the only one unless the settings allow others."""
         return os.path.join(self.home, "exports")
 
-    @property
     def has_store(self) -> bool:
         """Return False if the home has no database yet, so that every read is empty; a server's always counts."""
         return bool(self.url) or os.path.lexists(os.path.join(self.home, "moss.db"))

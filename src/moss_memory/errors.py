@@ -74,7 +74,7 @@ class MossError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Return whether the same call may succeed later; record tools keep the storage error's code in the details."""
+        """Return True if the same call may succeed later; record tools keep the storage error's code in the details."""
         return self.code in RETRYABLE or (self.details or {}).get("storage_code") in RETRYABLE
 
     def payload(self) -> dict[str, Any]:
@@ -97,7 +97,6 @@ def _rebuild(code: str, message: str, details: dict[str, Any] | None, recovery: 
 
 
 def invalid_request(message: str, **details: Any) -> MossError:
-    """Return an `INVALID_REQUEST` error."""
     return MossError("INVALID_REQUEST", message, details=details or None)
 
 
@@ -151,7 +150,7 @@ def _distance(one: str, other: str) -> int:
 
 
 def is_busy(error: Exception) -> bool:
-    """Return whether an error means that another writer holds the lock, also in the details of record tools."""
+    """Return True if an error means that another writer holds the lock, also in the details of record tools."""
     if not isinstance(error, MossError):
         return False
     return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"

@@ -13,6 +13,10 @@ import sys
 
 from .errors import MossError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 """The levels of the standard library."""
 LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR}
@@ -22,8 +26,21 @@ LOGGER = "moss_memory"
 def log(level: int, message: str, *values: object) -> None:
     """Pass a record to the logger; do nothing if the process has not imported `logging`."""
     logging = sys.modules.get("logging")
-    if logging is not None:
+    if logging is not None and _is_enabled(logging, level):
         logging.getLogger(LOGGER).log(level, message, *values)
+
+
+def _is_enabled(logging: ModuleType, level: int) -> bool:
+    """Return True if somebody asked for records of this level; take no lock.
+
+    `getLogger` and `isEnabledFor` acquire the lock of `logging` before their `try`. An interrupt between the two leaves
+    it acquired, and every later call of the process would hang.
+    """
+    manager = logging.Logger.manager
+    logger = manager.loggerDict.get(LOGGER)
+    if not isinstance(logger, logging.Logger):  # nobody configured it
+        logger = logging.root
+    return bool(manager.disable < level >= logger.getEffectiveLevel())
 
 
 def configure(*, verbose: bool = False) -> None:
@@ -61,11 +78,12 @@ def say(text: str) -> None:
 def write_json_line(level: str, fields: dict[str, object]) -> None:
     """Write a JSON object with the time, the level and these fields to stderr."""
     import json
+    import time
 
-    from moss_memory.rows.ids import wall_clock_ms
     from moss_memory.rows.times import format_time
 
-    _write_stderr(json.dumps({"time": format_time(wall_clock_ms()), "level": level, **fields}) + "\n")
+    now_ms = time.time_ns() // 1_000_000
+    _write_stderr(json.dumps({"time": format_time(now_ms), "level": level, **fields}) + "\n")
 
 
 def _write_stderr(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The operations of a store that are no tools: export, import, migration, salvage, adoption and indexing."""
+"""The hidden operations of a store: export, import, migration, salvage, adoption and indexing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from moss_memory.registry.operation import Operation
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine
 
 WRITE_TIMEOUT_S = 60.0
 
 
 class Maintenance:
-    """The base class of `Store` with its operations that are no tools."""
+    """The base class of `Store` with its hidden operations."""
 
     if TYPE_CHECKING:
         config: Config
@@ -54,7 +54,7 @@ class Maintenance:
         ) -> Any: ...
 
     def exists(self) -> bool:
-        """Return whether there is a store; reading does not make one."""
+        """Return True if there is a store; reading does not make one."""
         return self._engine.exists()
 
     def connections(self) -> tuple[int, int]:
@@ -66,7 +66,7 @@ class Maintenance:
         return self._engine.size_bytes()
 
     def is_large(self) -> bool:
-        """Return whether a search or a count over the store may take longer than 20 ms."""
+        """Return True if a search or a count over the store may take longer than 20 ms."""
         return self._engine.is_large()
 
     def index(
@@ -183,11 +183,11 @@ class Maintenance:
         `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted migration is resumed by
         the next call.
         """
-        from moss_memory.transfer.copy_store import migrate
+        from moss_memory.transfer.copy_store import copy_store
 
         call = self._context("migrate", cancelled, progress)
         with ErrorTranslation(self._engine, "migrate"):
-            return migrate(self._engine, to, call, dry_run=dry_run)
+            return copy_store(self._engine, to, call, dry_run=dry_run)
 
     def upgrade(self) -> dict[str, Any]:
         """Bring the schema of the store up to date; the only way in which a schema on PostgreSQL changes."""
@@ -209,7 +209,7 @@ class Maintenance:
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
         """Import from another memory, one transaction per file, without changing it; a repeated import adds nothing."""
-        from moss_memory.transfer.importers.adopt import adopt
+        from moss_memory.transfer.importers.source_import import import_source
 
         choices: dict[str, Any] = {
             "workspace": workspace or self.config.workspace or "default",
@@ -220,18 +220,18 @@ class Maintenance:
             "check": self._context("adopt", cancelled).check_cancelled,
         }
         if not dry_run or self._engine.exists():
-            return adopt(self._importer(cancelled), source, path, **choices)
+            return import_source(self._importer(cancelled), source, path, **choices)
         import tempfile
 
         with (
             tempfile.TemporaryDirectory(prefix="moss-adopt-") as home,  # a dry run makes no store
             type(self)(Config(home, {**self.config.values, "url": ""}, self.config.sources, [])) as empty,
         ):
-            return adopt(empty._importer(cancelled), source, path, **choices)
+            return import_source(empty._importer(cancelled), source, path, **choices)
 
     def _importer(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
         """Return the function that imports the items of one file of another memory into this store."""
-        from moss_memory.transfer.importers.adopt_call import adopt_items
+        from moss_memory.transfer.importers.adopt_items import adopt_items
 
         def take(**arguments: Any) -> dict[str, Any]:
             return self._run(adopt_items, "adopt", arguments, self._context("adopt", cancelled, workspace=""))
@@ -242,7 +242,7 @@ class Maintenance:
         self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
     ) -> int:
         """Pass the lines of `capsule_export` to a function; return the number of capsules."""
-        from moss_memory.tools.capsule.capsule_files import stream_lines
+        from moss_memory.tools.capsule.capsule_files import write_lines
 
         own: list[Exception] = []
 
@@ -257,7 +257,7 @@ class Maintenance:
         try:
             count: int = self._read(
                 # The written part cannot be revoked, so the read is not retried.
-                stream_lines,
+                write_lines,
                 values,
                 self._context("export"),
                 snapshot=True,

@@ -7,8 +7,7 @@ import time
 
 from moss_memory.registry.fetch_keys import to_v1_answer
 from moss_memory.registry.next_calls import filter_next_calls
-from moss_memory.rows.ids import new_id, wall_clock_ms
-from moss_memory.storage.call_context import CallContext, Caller, clean_actor
+from moss_memory.storage.call import CallContext, Caller, clean_actor, new_id, wall_clock_ms
 from moss_memory.storage.engine import ErrorTranslation, open_engine, translate_error
 
 from .config import Config, load_config
@@ -129,9 +128,9 @@ class Store(Maintenance, Tools):
             )
         except MossError as error:
             log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
-            if operation.translate is None:
+            if operation.translate_error is None:
                 raise
-            translated = operation.translate(error)
+            translated = operation.translate_error(error)
             for note in getattr(error, "__notes__", ()):
                 translated.add_note(note)
             raise translated from error.__cause__
@@ -172,10 +171,10 @@ class Store(Maintenance, Tools):
                 # Not through `_read`: most calls come here, and each function costs time.
                 result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
                 if operation.list_field is not None and not result[operation.list_field]:
-                    self._advise_empty(values, call, result)
+                    self._add_workspace_hint(values, call, result)
         except MossError as error:
             with ErrorTranslation(self._engine, tool):
-                self._advise(operation, arguments, values, call, error)
+                self._add_recovery(operation, arguments, values, call, error)
             raise
         except Exception as error:
             raise translate_error(self._engine, tool, error) from error
@@ -192,20 +191,20 @@ class Store(Maintenance, Tools):
             values = operation.decode(arguments, call.config.workspace)
         except MossError as error:
             if isinstance(arguments, dict):
-                self._explain(operation, tool, arguments, call, error)
+                self._add_correction(operation, tool, arguments, call, error)
             raise
         if operation.mutates and operation.visible:  # others store existing data of any size
             operation.check_sizes(values, self.config.text_max_chars)
         return values
 
-    def _explain(
+    def _add_correction(
         self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext, error: MossError
     ) -> None:
-        """Add to the refusal of arguments the corrected call, and the workspaces if it lacks one."""
+        """Add the corrected call to the error, and a list of workspaces if none was given."""
         from contextlib import suppress
 
+        from .registry.corrected_calls import explain
         from .registry.decode import is_json
-        from .registry.repair import explain
 
         explain(operation, arguments, error, call.config.workspace)
         corrected = arguments if error.recovery is None else error.recovery["arguments"]
@@ -217,9 +216,9 @@ class Store(Maintenance, Tools):
             about = {"tool": tool, "arguments": corrected, "error": error}
             with ErrorTranslation(self._engine, tool):
                 self._read(advise_missing, about, call, snapshot=True)
-        if error.recovery is None and operation.propose is not None and is_json(arguments):
+        if error.recovery is None and operation.proposed_call is not None and is_json(arguments):
             with suppress(MossError), ErrorTranslation(self._engine, tool):
-                error.recovery = self._read(operation.propose, {"arguments": arguments}, call, snapshot=True)
+                error.recovery = self._read(operation.proposed_call, {"arguments": arguments}, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
 
     def _idempotent_call(
@@ -239,9 +238,9 @@ class Store(Maintenance, Tools):
             return None
         usual = operation.defaults.get("workspace")
         placed = values if usual is None else {"workspace": usual, **values}
-        return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=key is None)
+        return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_generated=key is None)
 
-    def _advise(
+    def _add_recovery(
         self,
         operation: Operation,
         arguments: dict[str, Any],
@@ -250,11 +249,11 @@ class Store(Maintenance, Tools):
         error: MossError,
     ) -> None:
         """Add the best next call to an error, unless the configuration disables its tool."""
-        if error.recovery is None and operation.recover is not None:
+        if error.recovery is None and operation.recovery_call is not None:
             given = (
                 {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
             )
-            error.recovery = operation.recover(operation.name, given, error)
+            error.recovery = operation.recovery_call(operation.name, given, error)
         if call.suggest and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
             from .tools.everything.workspace_suggestions import advise_unknown
 
@@ -262,7 +261,7 @@ class Store(Maintenance, Tools):
             self._read(advise_unknown, about, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
 
-    def _advise_empty(self, values: dict[str, Any], call: CallContext, result: dict[str, Any]) -> None:
+    def _add_workspace_hint(self, values: dict[str, Any], call: CallContext, result: dict[str, Any]) -> None:
         """Add the nearest workspaces to an empty list if the one that was asked for does not exist."""
         if call.suggest and "workspace" in values:
             from .tools.everything.workspace_suggestions import advise_empty
@@ -353,7 +352,7 @@ class Store(Maintenance, Tools):
         once: IdempotentCall | None,
     ) -> dict[str, Any]:
         def run(tx: Transaction) -> dict[str, Any]:
-            stored = None if once is None else once.begin(tx)
+            stored = None if once is None else once.claim_or_stored_answer(tx)
             if stored is not None:
                 return stored
             call.created = {}
@@ -361,7 +360,7 @@ class Store(Maintenance, Tools):
             result.update(call.created)
             begun = tx.append_event(operation.alias_of or operation.name)
             if begun and once is not None:
-                once.remember(tx, result)
+                once.store_answer(tx, result)
             return result
 
         if self._engine.locks_workspaces:
@@ -374,7 +373,7 @@ class Store(Maintenance, Tools):
     def _correct(self, once: IdempotentCall, result: dict[str, Any], tx: Transaction) -> None:
         """Store the answer that was known only after the commit; keep the earlier one if that fails."""
         try:
-            once.correct(tx, result)
+            once.replace_answer(tx, result)
             tx.commit()
         except Exception:
             tx.rollback()
@@ -488,8 +487,8 @@ def _refuse_credentials(
     if values.pop("allow_secrets", False) and changes:
         call.config = call.config.replace(allow_secrets=True)
     elif operation.scan_secrets and changes:
-        if operation.sizes is not None:
-            operation.sizes(call, values)
+        if operation.check_own_limits is not None:
+            operation.check_own_limits(call, values)
         refuse_credentials(call.config, arguments, call.check_cancelled)
     if key is not None:
         refuse_credentials(call.config, {"idempotency_key": key})  # although only its hash is stored

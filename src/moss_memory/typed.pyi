@@ -693,6 +693,18 @@ class Slice(TypedDict):
 
 BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
+class BranchmindDocsListAnswer(TypedDict):
+    workspace: str
+    ref: str
+    docs: list[Document]
+    truncated: bool
+    omitted: NotRequired[dict[str, int]]
+
+class Document(TypedDict):
+    doc: str
+    entries: int
+    last_seq: int | None
+
 class BranchmindCommitAnswer(TypedDict):
     workspace: str
     branch: str
@@ -726,18 +738,6 @@ class Commit(TypedDict):
     message: str
     content: str
     meta: NotRequired[dict[str, Any]]
-
-class BranchmindDocsListAnswer(TypedDict):
-    workspace: str
-    ref: str
-    docs: list[Document]
-    truncated: bool
-    omitted: NotRequired[dict[str, int]]
-
-class Document(TypedDict):
-    doc: str
-    entries: int
-    last_seq: int | None
 
 class BranchmindTagCreateAnswer(TypedDict):
     workspace: str
@@ -2058,14 +2058,14 @@ class Tools:
     def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
+    def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
+        """List the documents that a branch shows, with their number of entries and their last seq."""
+
     def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
         """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
 
     def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
         """List notes as commits with message and seq, newest first."""
-
-    def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
-        """List the documents that a branch shows, with their number of entries and their last seq."""
 
     def branchmind_tag_create(self, *, workspace: str | None = None, name: str, from_: str | int | None = None, force: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindTagCreateAnswer:
         """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
@@ -2074,7 +2074,7 @@ class Tools:
         """List the tags of a workspace by name."""
 
     def branchmind_tag_delete(self, *, workspace: str | None = None, name: str, idempotency_key: str | None = None) -> BranchmindTagDeleteAnswer:
-        """Delete a tag; what it pointed to stays."""
+        """Delete a tag; the commit that it names stays."""
 
     def branchmind_reflog(self, *, workspace: str | None = None, ref: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindReflogAnswer:
         """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
@@ -2089,7 +2089,7 @@ class Tools:
         """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
 
     def branchmind_graph_validate(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, max_errors: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphValidateAnswer:
-        """Check that every edge of a branch's graph ends in nodes that are there."""
+        """Check that every edge of a branch's graph ends in existing nodes."""
 
     def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
@@ -2101,7 +2101,7 @@ class Tools:
         """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
 
     def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
-        """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
+        """Merge only one graph of a branch into its base; a key that both changed differently becomes a conflict."""
 
     def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
         """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing."""
@@ -2116,34 +2116,34 @@ class Tools:
         """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
     def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
+        """Write a card of any type, with its links, to trace and graph; the same card again changes nothing."""
 
     def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a hypothesis card: what might be true."""
+        """Write a hypothesis card: a claim that might be true."""
 
     def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a question card: what is not known yet."""
+        """Write a question card: something that is not known yet."""
 
     def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a test card: how a hypothesis can be shown wrong."""
+        """Write a test card: a way to show a hypothesis wrong."""
 
     def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
     def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a decision card: what was chosen and why."""
+        """Write a decision card: the choice and its reasons."""
 
     def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write an evidence card: what was seen, and what it supports or rejects."""
+        """Write an evidence card: an observation, and the cards that it supports or rejects."""
 
     def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a frame card: what the problem is and what done means."""
+        """Write a frame card: the problem, and what done means."""
 
     def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write an update card: what changed in what was known."""
+        """Write an update card: a change of what was known before."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
-        """Link two cards that are there; an open card that blocks another keeps it from being next."""
+        """Link two existing cards; an open card that blocks another keeps it from being next."""
 
     def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Change the status of one or more cards, with the `reason`; all or none."""
@@ -2155,16 +2155,16 @@ class Tools:
         """Open a subgoal of a question, with a trace and a graph of its own."""
 
     def branchmind_think_subgoal_close(self, *, workspace: str | None = None, subgoal_id: str, return_card: Mapping[str, Any] | str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSubgoalCloseAnswer:
-        """Close a subgoal, with a card that says what came out of it; the question above stays open."""
+        """Close a subgoal, with a card that states its result; the question above stays open."""
 
     def branchmind_think_nominal_merge(self, *, workspace: str | None = None, candidate_ids: str | list[str] | None = None, dry_run: bool | None = False, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkNominalMergeAnswer:
-        """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
+        """Merge cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
 
     def branchmind_think_template(self, *, workspace: str | None = None, type: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindThinkTemplateAnswer:
-        """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
+        """Show a template of a card to fill in: frame, hypothesis, question, test, evidence, decision, note, update."""
 
     def branchmind_think_playbook(self, *, workspace: str | None = None, name: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindThinkPlaybookAnswer:
-        """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
+        """Show the steps of a thinking method: default, debug, bisect, experiment, criteria_matrix, contradiction."""
 
     def branchmind_think_context(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 30, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindThinkContextAnswer:
         """List the last changed cards, whole, and count them by type; without advice."""
@@ -2176,10 +2176,10 @@ class Tools:
         """List the pinned cards, last changed first."""
 
     def branchmind_think_frontier(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkFrontierAnswer:
-        """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
+        """List all open questions, hypotheses and tests, best first; a card that a decision settled is not open."""
 
     def branchmind_think_next(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkNextAnswer:
-        """Show only the one card to go on with; null when nothing is open."""
+        """Show only the one card to continue with; null if nothing is open."""
 
     def branchmind_think_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 10, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPackAnswer:
         """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
@@ -2203,7 +2203,7 @@ class Tools:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
 
     def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindPurgeAnswer:
-        """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
+        """Permanently remove rows that no branch shows any more: notes that resets hid, deleted nodes and edges of graphs."""
 
     def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
         """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
@@ -2212,7 +2212,7 @@ class Tools:
         """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
 
     def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
-        """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
+        """Change a plan or task as a whole (one step: `tasks_define`); other fields stay. An empty list clears."""
 
     def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
@@ -2299,7 +2299,7 @@ class Tools:
         """Tell which capsules, decisions and evidence are stale: whether files they name changed since they were saved."""
 
     def moss_confirm(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossConfirmAnswer:
-        """Say that a capsule still holds at the present commit; it makes no version, and its freshness counts from here."""
+        """Confirm that a capsule is still valid at the present commit, the new base of its freshness; makes no version."""
 
     def moss_places(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None) -> MossPlacesAnswer:
         """List the files that a capsule names, and which of them changed or are missing since it was saved."""
@@ -2308,19 +2308,19 @@ class Tools:
         """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
 
     def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
-        """List the workspaces that changed last and what they hold, without counting it; at most 500."""
+        """List the workspaces that changed last with the families of their content, without counts; at most 500."""
 
     def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
         """Give a workspace another name, with everything in it of every family: all of it or nothing."""
 
     def moss_workspace_delete(self, *, name: str, dry_run: bool | None = True, idempotency_key: str | None = None) -> MossWorkspaceDeleteAnswer:
-        """Delete a workspace with everything in it of every family; a dry run, which says what would go, comes first."""
+        """Delete a workspace with everything in it of every family; a dry run, the default, only counts its content."""
 
     def moss_activity(self, *, workspace: str | None = None, days: int | None = 63) -> MossActivityAnswer:
-        """Count what there is of each family and what changed on each of the last days, at most 366."""
+        """Count the rows of each family, and the changes on each of the last days, at most 366."""
 
     def moss_changes(self, *, after: int | None = None, limit: int | None = 100) -> MossChangesAnswer:
-        """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
+        """List the changes after a known one, oldest first; without `after` return only the number of the last one."""
 
     def moss_log(self, *, by: str | None = None, since: str | None = None, tool: str | None = None, workspace: str | None = None, limit: int | None = 50, offset: int | None = 0) -> MossLogAnswer:
         """List who changed what and when, newest first."""
@@ -2451,14 +2451,14 @@ class AsyncTools:
     async def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
+    async def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
+        """List the documents that a branch shows, with their number of entries and their last seq."""
+
     async def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
         """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
 
     async def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
         """List notes as commits with message and seq, newest first."""
-
-    async def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
-        """List the documents that a branch shows, with their number of entries and their last seq."""
 
     async def branchmind_tag_create(self, *, workspace: str | None = None, name: str, from_: str | int | None = None, force: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindTagCreateAnswer:
         """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
@@ -2467,7 +2467,7 @@ class AsyncTools:
         """List the tags of a workspace by name."""
 
     async def branchmind_tag_delete(self, *, workspace: str | None = None, name: str, idempotency_key: str | None = None) -> BranchmindTagDeleteAnswer:
-        """Delete a tag; what it pointed to stays."""
+        """Delete a tag; the commit that it names stays."""
 
     async def branchmind_reflog(self, *, workspace: str | None = None, ref: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindReflogAnswer:
         """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
@@ -2482,7 +2482,7 @@ class AsyncTools:
         """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
 
     async def branchmind_graph_validate(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, max_errors: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphValidateAnswer:
-        """Check that every edge of a branch's graph ends in nodes that are there."""
+        """Check that every edge of a branch's graph ends in existing nodes."""
 
     async def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
@@ -2494,7 +2494,7 @@ class AsyncTools:
         """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
 
     async def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
-        """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
+        """Merge only one graph of a branch into its base; a key that both changed differently becomes a conflict."""
 
     async def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
         """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing."""
@@ -2509,34 +2509,34 @@ class AsyncTools:
         """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
     async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
+        """Write a card of any type, with its links, to trace and graph; the same card again changes nothing."""
 
     async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a hypothesis card: what might be true."""
+        """Write a hypothesis card: a claim that might be true."""
 
     async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a question card: what is not known yet."""
+        """Write a question card: something that is not known yet."""
 
     async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a test card: how a hypothesis can be shown wrong."""
+        """Write a test card: a way to show a hypothesis wrong."""
 
     async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
     async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a decision card: what was chosen and why."""
+        """Write a decision card: the choice and its reasons."""
 
     async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write an evidence card: what was seen, and what it supports or rejects."""
+        """Write an evidence card: an observation, and the cards that it supports or rejects."""
 
     async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a frame card: what the problem is and what done means."""
+        """Write a frame card: the problem, and what done means."""
 
     async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write an update card: what changed in what was known."""
+        """Write an update card: a change of what was known before."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
-        """Link two cards that are there; an open card that blocks another keeps it from being next."""
+        """Link two existing cards; an open card that blocks another keeps it from being next."""
 
     async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Change the status of one or more cards, with the `reason`; all or none."""
@@ -2548,16 +2548,16 @@ class AsyncTools:
         """Open a subgoal of a question, with a trace and a graph of its own."""
 
     async def branchmind_think_subgoal_close(self, *, workspace: str | None = None, subgoal_id: str, return_card: Mapping[str, Any] | str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSubgoalCloseAnswer:
-        """Close a subgoal, with a card that says what came out of it; the question above stays open."""
+        """Close a subgoal, with a card that states its result; the question above stays open."""
 
     async def branchmind_think_nominal_merge(self, *, workspace: str | None = None, candidate_ids: str | list[str] | None = None, dry_run: bool | None = False, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkNominalMergeAnswer:
-        """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
+        """Merge cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
 
     async def branchmind_think_template(self, *, workspace: str | None = None, type: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindThinkTemplateAnswer:
-        """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
+        """Show a template of a card to fill in: frame, hypothesis, question, test, evidence, decision, note, update."""
 
     async def branchmind_think_playbook(self, *, workspace: str | None = None, name: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindThinkPlaybookAnswer:
-        """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
+        """Show the steps of a thinking method: default, debug, bisect, experiment, criteria_matrix, contradiction."""
 
     async def branchmind_think_context(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 30, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindThinkContextAnswer:
         """List the last changed cards, whole, and count them by type; without advice."""
@@ -2569,10 +2569,10 @@ class AsyncTools:
         """List the pinned cards, last changed first."""
 
     async def branchmind_think_frontier(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkFrontierAnswer:
-        """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
+        """List all open questions, hypotheses and tests, best first; a card that a decision settled is not open."""
 
     async def branchmind_think_next(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkNextAnswer:
-        """Show only the one card to go on with; null when nothing is open."""
+        """Show only the one card to continue with; null if nothing is open."""
 
     async def branchmind_think_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 10, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPackAnswer:
         """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
@@ -2596,7 +2596,7 @@ class AsyncTools:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
 
     async def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindPurgeAnswer:
-        """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
+        """Permanently remove rows that no branch shows any more: notes that resets hid, deleted nodes and edges of graphs."""
 
     async def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
         """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
@@ -2605,7 +2605,7 @@ class AsyncTools:
         """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
 
     async def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
-        """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
+        """Change a plan or task as a whole (one step: `tasks_define`); other fields stay. An empty list clears."""
 
     async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
@@ -2692,7 +2692,7 @@ class AsyncTools:
         """Tell which capsules, decisions and evidence are stale: whether files they name changed since they were saved."""
 
     async def moss_confirm(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossConfirmAnswer:
-        """Say that a capsule still holds at the present commit; it makes no version, and its freshness counts from here."""
+        """Confirm that a capsule is still valid at the present commit, the new base of its freshness; makes no version."""
 
     async def moss_places(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None) -> MossPlacesAnswer:
         """List the files that a capsule names, and which of them changed or are missing since it was saved."""
@@ -2701,19 +2701,19 @@ class AsyncTools:
         """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
 
     async def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
-        """List the workspaces that changed last and what they hold, without counting it; at most 500."""
+        """List the workspaces that changed last with the families of their content, without counts; at most 500."""
 
     async def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
         """Give a workspace another name, with everything in it of every family: all of it or nothing."""
 
     async def moss_workspace_delete(self, *, name: str, dry_run: bool | None = True, idempotency_key: str | None = None) -> MossWorkspaceDeleteAnswer:
-        """Delete a workspace with everything in it of every family; a dry run, which says what would go, comes first."""
+        """Delete a workspace with everything in it of every family; a dry run, the default, only counts its content."""
 
     async def moss_activity(self, *, workspace: str | None = None, days: int | None = 63) -> MossActivityAnswer:
-        """Count what there is of each family and what changed on each of the last days, at most 366."""
+        """Count the rows of each family, and the changes on each of the last days, at most 366."""
 
     async def moss_changes(self, *, after: int | None = None, limit: int | None = 100) -> MossChangesAnswer:
-        """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
+        """List the changes after a known one, oldest first; without `after` return only the number of the last one."""
 
     async def moss_log(self, *, by: str | None = None, since: str | None = None, tool: str | None = None, workspace: str | None = None, limit: int | None = 50, offset: int | None = 0) -> MossLogAnswer:
         """List who changed what and when, newest first."""

@@ -1,4 +1,4 @@
-"""The adapters beside the frameworks' own implementations: the same calls give the same answers."""
+"""The adapters give the same answers to the same calls as the frameworks' own implementations."""
 
 # ruff: noqa: E402 - what is an extra may be missing
 from __future__ import annotations
@@ -73,15 +73,15 @@ batches = st.lists(st.lists(operations, min_size=1, max_size=4), max_size=8)
 
 
 def letters(texts: Sequence[str]) -> list[list[float]]:
-    """A model to embed with: how often each letter stands in a text."""
+    """Embed each text as the frequencies of its letters."""
     return [[1.0, *(float(text.count(letter)) for letter in "ab ")] for text in texts]
 
 
 OWN_MODEL: IndexConfig = {"dims": 4, "embed": letters, "fields": ["t"]}
 
 
-def told(result: Any) -> Any:
-    """An answer without its times; what is found as a set, for the stores order equals differently."""
+def normalized(result: Any) -> Any:
+    """Return an answer without its times, and search hits as a set, because the order of equal hits differs."""
     if isinstance(result, list) and result and isinstance(result[0], SearchItem):
         found = [(one.namespace, one.key, str(one.value), one.score and round(one.score, 4)) for one in result]
         return sorted(found, key=str)
@@ -103,7 +103,7 @@ SEEDED: list[tuple[Any, ...]] = [
     ("put", ("u",), "a", {"n": 0, "t": "b"}), ("put", ("u",), "A", {"n": 1, "t": "a"}),
     ("put", ("u", "v"), "b", {"n": 2}), ("put", ("u", "v", "U"), "0", {"n": 3, "t": "a"}), ("put", ("U",), "a", {}),
 ]  # fmt: skip
-"""What is there before random calls begin; without it they would ask an empty store."""
+"""Rows written before the random calls."""
 NUMBERS: list[Any] = [{"n": {operator: 1}} for operator in ("$gt", "$gte", "$lt", "$lte")]
 OTHERS: list[Any] = [{"n": {"$ne": 2}}, {"t": {"$eq": "a"}}, {"n": 1}, {"t": "b", "n": 0}, {"t": None}]
 ASKED: list[tuple[Any, ...]] = [
@@ -114,10 +114,10 @@ ASKED: list[tuple[Any, ...]] = [
 
 
 @pytest.mark.parametrize("call", ASKED, ids=str)
-def test_every_filter_of_a_store_answers_as_langgraphs_own(tmp_path: Path, call: tuple[Any, ...]) -> None:
+def test_every_filter_of_a_store_answers_like_langgraphs_own(tmp_path: Path, call: tuple[Any, ...]) -> None:
     own, moss = InMemoryStore(), MossStore(home=str(tmp_path))
     for seed in SEEDED:
-        if call[0] == "list_namespaces" or "n" in seed[3]:  # its own compares no missing number
+        if call[0] == "list_namespaces" or "n" in seed[3]:  # LangGraph's own store does not compare missing numbers
             answer_of(own, seed)
             answer_of(moss, seed)
     assert answer_of(moss, call) == answer_of(own, call)
@@ -125,7 +125,7 @@ def test_every_filter_of_a_store_answers_as_langgraphs_own(tmp_path: Path, call:
 
 @FEW
 @given(batches, st.booleans())
-def test_a_store_answers_as_langgraphs_own(asked: list[list[Any]], asynchronously: bool) -> None:
+def test_a_store_answers_like_langgraphs_own(asked: list[list[Any]], asynchronously: bool) -> None:
     latest = {(namespace, key): PutOp(namespace, key, value) for _, namespace, key, value in SEEDED}
     with tempfile.TemporaryDirectory() as home:
         moss = MossStore(home=home, index=OWN_MODEL)
@@ -138,7 +138,7 @@ def test_a_store_answers_as_langgraphs_own(asked: list[list[Any]], asynchronousl
                 own.batch([op] if op.value is not None else [])
             expected = [None if isinstance(op, PutOp) else own.batch([op])[0] for op in ops]
             answers = asyncio.run(moss.abatch(ops)) if asynchronously else moss.batch(ops)
-            assert [told(one) for one in answers] == [told(one) for one in expected], ops
+            assert [normalized(one) for one in answers] == [normalized(one) for one in expected], ops
             latest |= {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         moss.close()
 
@@ -155,7 +155,7 @@ def test_a_store_finds_by_meaning_within_a_namespace(tmp_path: Path) -> None:
     assert [item.key for item in store.search(("u", "1"), query="peanuts", limit=1)] == ["food"]
 
 
-def test_a_filter_compares_texts_and_passes_over_what_cannot_be_compared(tmp_path: Path) -> None:
+def test_a_filter_compares_texts_and_skips_values_of_other_types(tmp_path: Path) -> None:
     store = MossStore(home=str(tmp_path))
     store.put(("n",), "old", {"day": "2024-01-31", "by": {"name": "Ada"}})
     store.put(("n",), "new", {"day": "2025-01-31"})
@@ -166,7 +166,7 @@ def test_a_filter_compares_texts_and_passes_over_what_cannot_be_compared(tmp_pat
         store.search(("n",), filter={"day": {"$like": "2"}})
 
 
-def test_a_key_that_is_not_there_is_not_looked_for_elsewhere(tmp_path: Path) -> None:
+def test_a_missing_key_is_not_searched_elsewhere(tmp_path: Path) -> None:
     with open_store(str(tmp_path)) as opened:
         store = MossStore(store=opened)
         store.put(("n",), "k", {"v": 1})
@@ -191,7 +191,7 @@ def test_a_batch_reads_first_and_the_last_put_of_a_key_wins(tmp_path: Path) -> N
         store.batch([GetOp(("a.b",), "k")])
 
 
-def test_a_time_to_live_is_kept_in_minutes_and_refreshed_by_reading(tmp_path: Path) -> None:
+def test_a_time_to_live_in_minutes_is_refreshed_by_reading(tmp_path: Path) -> None:
     with open_store(str(tmp_path)) as opened:
         store = MossStore(store=opened, ttl={"default_ttl": 10})
         store.put(("n",), "k", {"v": 1})
@@ -200,7 +200,7 @@ def test_a_time_to_live_is_kept_in_minutes_and_refreshed_by_reading(tmp_path: Pa
         assert row["ttl_seconds"] in (600, 601)
 
 
-def test_reading_puts_off_the_end_of_an_item_unless_told_not_to(tmp_path: Path) -> None:
+def test_reading_extends_the_time_to_live_by_default(tmp_path: Path) -> None:
     now_ms = 1_800_000_000_000
 
     def after(seconds: int) -> None:
@@ -222,7 +222,7 @@ def test_reading_puts_off_the_end_of_an_item_unless_told_not_to(tmp_path: Path) 
         assert store.list_namespaces() == []
 
 
-def test_what_looks_like_a_credential_is_refused_unless_allowed(tmp_path: Path) -> None:
+def test_a_suspected_credential_is_refused_unless_allowed(tmp_path: Path) -> None:
     secret = {"text": "AKIA" + "IOSFODNN7EXAMPLQ"}
     with pytest.raises(MossError, match="looks like a credential"):
         MossStore(home=str(tmp_path)).put(("n",), "k", secret)
@@ -247,7 +247,7 @@ session_calls = st.lists(
 
 @FEW
 @given(st.lists(st.tuples(st.sampled_from(["s", "S"]), session_calls), max_size=3))
-def test_a_session_answers_as_the_sdks_own(script: list[tuple[str, list[tuple[Any, ...]]]]) -> None:
+def test_a_session_answers_like_the_sdks_own(script: list[tuple[str, list[tuple[Any, ...]]]]) -> None:
     async def play(home: str) -> None:
         own = {name: SQLiteSession(name, f"{home}/own.db") for name in ("s", "S")}
         moss = {name: MossSession(name, home=home) for name in ("s", "S")}
@@ -263,7 +263,7 @@ def test_a_session_answers_as_the_sdks_own(script: list[tuple[str, list[tuple[An
         asyncio.run(play(home))
 
 
-def test_sessions_that_write_and_pop_at_once_lose_and_share_nothing(tmp_path: Path) -> None:
+def test_concurrent_sessions_lose_no_item_and_pop_none_twice(tmp_path: Path) -> None:
     def work(number: int) -> list[Any]:
         session = MossSession("shared", home=str(tmp_path))
         said = [cast("Any", {"role": "user", "content": f"{number}-{place}"}) for place in range(5)]
@@ -305,7 +305,7 @@ FOLDER_SIZE = re.compile(r"^[0-9.]+[BKMG]\t(?=\S*(?:/|/memories|/d)$)", re.MULTI
 
 
 def said(tool: Any, call: dict[str, Any]) -> str:
-    """The answer or the refusal; what a system says of its folders' sizes is no part of it."""
+    """Return the answer or the refusal, without the sizes of folders, which depend on the system."""
     try:
         return FOLDER_SIZE.sub("-\t", str(tool.call(call)))
     except ToolError as error:
@@ -323,7 +323,7 @@ FILLED: list[dict[str, Any]] = [
     {"command": "view", "path": "/memories/d"},
     {"command": "view", "path": "/memories/a.md", "view_range": [2, -1]},
 ]  # fmt: skip
-"""The commands before random ones begin."""
+"""The commands before the random ones."""
 
 
 REFUSED: list[dict[str, Any]] = [
@@ -346,18 +346,18 @@ REFUSED: list[dict[str, Any]] = [
 """Commands that both tools refuse."""
 
 
-def test_memory_files_refuse_as_the_sdks_own() -> None:
+def test_memory_files_refuse_like_the_sdks_own() -> None:
     assert_equal_answers(REFUSED)
 
 
 @FEW
 @given(file_calls)
-def test_memory_files_answer_as_the_sdks_own(calls: list[dict[str, Any]]) -> None:
+def test_memory_files_answer_like_the_sdks_own(calls: list[dict[str, Any]]) -> None:
     assert_equal_answers(calls)
 
 
 def assert_equal_answers(calls: list[dict[str, Any]]) -> None:
-    """Make the calls of both tools, which answer the same."""
+    """Run the calls with both tools and assert equal answers."""
     with tempfile.TemporaryDirectory() as folder:
         own = BetaLocalFilesystemMemoryTool(f"{folder}/own")
         moss = MossMemoryTool(home=f"{folder}/home")
@@ -370,7 +370,7 @@ def assert_equal_answers(calls: list[dict[str, Any]]) -> None:
         moss.close()
 
 
-def test_the_asynchronous_memory_tool_keeps_the_same_files(tmp_path: Path) -> None:
+def test_the_asynchronous_memory_tool_writes_the_same_files(tmp_path: Path) -> None:
     async def play() -> str:
         tool = AsyncMossMemoryTool(home=str(tmp_path))
         await tool.call({"command": "create", "path": "/memories/a.md", "file_text": "one\n"})
@@ -389,7 +389,7 @@ def test_the_asynchronous_memory_tool_keeps_the_same_files(tmp_path: Path) -> No
     assert others == [], "nothing is on the disk but the store"
 
 
-def test_a_file_that_is_too_large_is_a_refusal_to_the_model(tmp_path: Path) -> None:
+def test_a_file_above_the_size_limit_is_refused(tmp_path: Path) -> None:
     tool = MossMemoryTool(home=str(tmp_path))
     with pytest.raises(ToolError, match="was not written"):
         tool.call({"command": "create", "path": "/memories/a.md", "file_text": "x" * 60_000})

@@ -1,4 +1,4 @@
-"""`moss adopt`: what another memory holds is taken once, found again, and never written to."""
+"""`moss adopt`: rows of other memories are imported once, can be found, and their sources are never written to."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ import pytest
 
 from contract.doors import open_test_store
 from moss_memory import MossError
-from moss_memory.cli.args.command_table import SOURCES as TYPED
+from moss_memory.cli.args.built_in_commands import SOURCES as TYPED
 from moss_memory.config import default_config
 from moss_memory.store import Store
-from moss_memory.transfer.importers.adopt import SOURCES, adopt
-from moss_memory.transfer.importers.importer import split_text
-from moss_memory.transfer.importers.items import seconds
+from moss_memory.transfer.importers.item_importer import split_text
+from moss_memory.transfer.importers.items import parse_time
 from moss_memory.transfer.importers.native_memory import native_memory_folder
+from moss_memory.transfer.importers.source_import import SOURCES, import_source
 from support.thorough import first_of
 
 WRITTEN = Path(__file__).parent / "sources"
@@ -64,7 +64,7 @@ def keeper(tmp_path: Path) -> Path:
 
 
 def state(folder: Path) -> dict[str, str]:
-    """Every file below a folder, by a hash of what it holds."""
+    """Return a hash of the contents of every file below a folder."""
     files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -93,7 +93,7 @@ def test_the_command_line_names_every_source() -> None:
     [("beads", "task", {}), ("basic-memory", "reasoning", {"capsules": 2}), ("basic-memory", "capsule", {"nodes": 2})],
 )
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_what_belongs_to_a_family_that_is_switched_off_is_left_out_and_named(
+def test_rows_of_a_disabled_family_are_skipped_and_named(
     tmp_path: Path, source: str, closed: str, left: dict[str, int], dry_run: bool
 ) -> None:
     name, taken = TAKEN[source]
@@ -106,7 +106,7 @@ def test_what_belongs_to_a_family_that_is_switched_off_is_left_out_and_named(
 
 
 @pytest.mark.parametrize("source", TAKEN)
-def test_a_source_is_taken_once_and_never_written_to(store: Store, source: str) -> None:
+def test_a_source_is_imported_once_and_never_written_to(store: Store, source: str) -> None:
     name, taken = TAKEN[source]
     before = state(WRITTEN)
     tried = store.adopt(source, str(WRITTEN / name), workspace="shop", dry_run=True)
@@ -130,7 +130,7 @@ PRESENT = {
 
 @pytest.fixture(params=PRESENT)
 def present(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, dict[str, int]]:
-    """A source as its present release wrote it, where it is, and what is in it."""
+    """Return a source written by the present release, its path, and its contents."""
     name, taken = PRESENT[request.param]
     path = WRITTEN / "written" / name
     if path.suffix == ".sql":
@@ -141,7 +141,7 @@ def present(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, 
     return request.param, path, taken
 
 
-def test_what_the_present_releases_write_is_taken_and_found(
+def test_sources_of_the_present_releases_are_imported_and_found(
     store: Store, present: tuple[str, Path, dict[str, int]]
 ) -> None:
     source, path, taken = present
@@ -155,7 +155,7 @@ def test_what_the_present_releases_write_is_taken_and_found(
     assert store.adopt(source, str(path), workspace="shop")["taken"] == {}
 
 
-def test_links_in_a_note_are_relations_and_both_ends_are_nodes(store: Store) -> None:
+def test_links_in_a_note_become_relations_between_nodes(store: Store) -> None:
     store.adopt("basic-memory", str(WRITTEN / "written" / "basic-memory"), workspace="shop")
     graph = store.call("branchmind_graph_query", {"workspace": "shop"})
     assert {(edge["from"], edge["rel"], edge["to"]) for edge in graph["edges"]} == {
@@ -165,7 +165,7 @@ def test_links_in_a_note_are_relations_and_both_ends_are_nodes(store: Store) -> 
     assert {node["id"] for node in graph["nodes"]} == {end for edge in graph["edges"] for end in (edge["from"],)}
 
 
-def test_a_link_in_a_sentence_or_in_code_is_no_stated_relation(store: Store, tmp_path: Path) -> None:
+def test_a_link_in_a_sentence_or_in_code_is_not_a_relation(store: Store, tmp_path: Path) -> None:
     (tmp_path / "A.md").write_text(
         "- uses [[B]] (every night)\n- it needs [[C]] and more\n\n```\n- runs [[D]]\n```\n[[C|that]], [[C]]\n"
     )
@@ -181,24 +181,24 @@ def test_a_link_in_a_sentence_or_in_code_is_no_stated_relation(store: Store, tmp
 
 DIES = """
 import os, signal, sys
-from moss_memory.transfer.importers.importer import Importer
+from moss_memory.transfer.importers.item_importer import ItemImporter
 from moss_memory.store import open_store
 home, source, path, most = sys.argv[1:]
-counted, left = Importer._count, int(most)
+counted, left = ItemImporter._count, int(most)
 def count(self, kind):
     global left
     counted(self, kind)
     left -= 1
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
-Importer._count = count
+ItemImporter._count = count
 with open_store(home) as store:
     store.adopt(source, path, workspace="shop")
 """
 
 
 @pytest.mark.parametrize("after", first_of([2, 1, 3]))
-def test_killed_in_the_middle_and_run_again_nothing_is_missing_or_twice(
+def test_a_killed_import_that_is_repeated_has_no_missing_and_no_duplicate_rows(
     store: Store, present: tuple[str, Path, dict[str, int]], tmp_path: Path, after: int
 ) -> None:
     source, path, taken = present
@@ -229,7 +229,7 @@ def test_a_note_of_basic_memory_keeps_title_tags_time_and_relations(store: Store
     assert [one["item"] for one in report["skipped"]] == ["supersedes [[Old retry rules]]"]
     note = store.call("capsule_fetch", {"workspace": "shop", "name": "checkout/retry-policy"})
     assert (note["title"], note["tags"]) == ("Retry policy", ["payments", "bank", "resilience"])
-    assert note["created_at"] == seconds("2026-05-04T10:00:00+00:00")
+    assert note["created_at"] == parse_time("2026-05-04T10:00:00+00:00")
     assert note["source"] == "basic-memory:checkout/retry-policy"
     graph = store.call("branchmind_graph_query", {"workspace": "shop"})
     assert {(edge["from"], edge["rel"], edge["to"]) for edge in graph["edges"]} == {
@@ -240,7 +240,7 @@ def test_a_note_of_basic_memory_keeps_title_tags_time_and_relations(store: Store
     assert found[0]["title"] == "Retry policy"
 
 
-def test_memory_keeper_gives_its_items_relations_and_journal(store: Store, keeper: Path) -> None:
+def test_memory_keeper_items_relations_and_journal_are_imported(store: Store, keeper: Path) -> None:
     before = state(keeper.parent)
     report = store.adopt("memory-keeper", str(keeper), workspace="shop")
     assert report["taken"] == {"nodes": 3, "edges": 1, "notes": 1}
@@ -249,12 +249,12 @@ def test_memory_keeper_gives_its_items_relations_and_journal(store: Store, keepe
     nodes = {one["id"]: one for one in store.call("branchmind_graph_query", {"workspace": "shop"})["nodes"]}
     policy = nodes["retry_policy"]
     assert (policy["type"], policy["tags"], policy["meta"]["priority"]) == ("decision", ["checkout", "main"], "high")
-    assert policy["meta"]["created_at"] == seconds("2026-05-01 10:00:00")
+    assert policy["meta"]["created_at"] == parse_time("2026-05-01 10:00:00")
     assert nodes["next_step (later s2)"]["text"] == "Tell the bank."
     assert store.adopt("memory-keeper", str(keeper), workspace="shop")["taken"] == {}
 
 
-def test_issues_become_plans_and_tasks_with_what_they_wait_for(store: Store) -> None:
+def test_issues_become_plans_and_tasks_with_their_dependencies(store: Store) -> None:
     store.adopt("beads", str(WRITTEN / "issues.jsonl"), workspace="shop")
     items = {one["title"]: one for one in store.call("tasks_list", {"workspace": "shop"})["items"]}
     assert items["Park failed payments"]["status"] == "DONE"
@@ -276,7 +276,7 @@ def test_subtasks_become_steps_and_stay_done(store: Store) -> None:
     assert items["Park failed payments"]["status"] == "DONE"
 
 
-def test_what_was_changed_or_deleted_here_stays_so(store: Store) -> None:
+def test_local_changes_and_deletions_are_kept(store: Store) -> None:
     store.adopt("markdown", str(WRITTEN / "notes"), workspace="shop")
     name = {"workspace": "shop", "name": "checkout/retry-policy"}
     store.call("capsule_update", {**name, "title": "Mine"})
@@ -285,7 +285,7 @@ def test_what_was_changed_or_deleted_here_stays_so(store: Store) -> None:
     assert store.call("capsule_fetch", name)["title"] == "Mine"
 
 
-def test_a_name_that_is_taken_is_left_alone_and_said(store: Store) -> None:
+def test_a_taken_name_is_skipped_and_reported(store: Store) -> None:
     store.call("capsule_store", {"workspace": "shop", "name": "checkout/retry-policy", "capsule_text": "x",
                                  "allow_thin": True})  # fmt: skip
     report = store.adopt("markdown", str(WRITTEN / "notes"), workspace="shop")
@@ -293,7 +293,7 @@ def test_a_name_that_is_taken_is_left_alone_and_said(store: Store) -> None:
     assert "another source has the name" in report["skipped"][0]["reason"]
 
 
-def test_a_second_folder_with_the_same_file_name_is_named_and_goes_to_another_workspace(
+def test_a_second_folder_with_the_same_file_name_is_named_and_imported_to_another_workspace(
     store: Store, tmp_path: Path
 ) -> None:
     for folder, text in (("api", "The api retries.\n"), ("web", "The web waits.\n"), ("copy", "The api retries.\n")):
@@ -311,7 +311,7 @@ def test_a_second_folder_with_the_same_file_name_is_named_and_goes_to_another_wo
     assert kept["capsule_text"] == "The api retries.\n"
 
 
-def test_a_capsule_that_was_deleted_here_hides_no_other_text_of_its_name(store: Store, tmp_path: Path) -> None:
+def test_a_capsule_deleted_here_does_not_hide_another_text_of_its_name(store: Store, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("one\n")
     store.adopt("markdown", str(tmp_path), workspace="shop")
     store.call("capsule_delete", {"workspace": "shop", "name": "a"})
@@ -320,7 +320,7 @@ def test_a_capsule_that_was_deleted_here_hides_no_other_text_of_its_name(store: 
     assert [one["item"] for one in store.adopt("markdown", str(tmp_path), workspace="shop")["skipped"]] == ["a"]
 
 
-def test_a_thing_that_two_memories_tell_differently_is_named(store: Store, tmp_path: Path) -> None:
+def test_a_row_that_differs_in_two_memories_is_named(store: Store, tmp_path: Path) -> None:
     for name, said in (("one", "Retries twice"), ("two", "Never retries")):
         lines = [{"type": "entity", "name": "checkout", "entityType": "service", "observations": [said]}]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -334,7 +334,7 @@ def test_a_thing_that_two_memories_tell_differently_is_named(store: Store, tmp_p
 
 
 def project(tmp_path: Path, name: str, *titles: str) -> str:
-    """A project of task-master: each task after the first waits for the first."""
+    """Write a task-master project in which every other task depends on the first."""
     tasks = [{"id": place, "title": title, "status": "pending", "dependencies": [1] if place > 1 else []}
              for place, title in enumerate(titles, start=1)]  # fmt: skip
     path = tmp_path / name / "tasks.json"
@@ -343,7 +343,7 @@ def project(tmp_path: Path, name: str, *titles: str) -> str:
     return str(path.parent)
 
 
-def test_tasks_of_a_second_project_are_never_mixed_with_those_of_the_first(store: Store, tmp_path: Path) -> None:
+def test_tasks_of_a_second_project_are_kept_apart_from_those_of_the_first(store: Store, tmp_path: Path) -> None:
     store.adopt("task-master", project(tmp_path, "api", "Retry", "Park"), workspace="shop")
     second = store.adopt("task-master", project(tmp_path, "web", "Draw", "Paint", "Show"), workspace="shop")
     assert (second["taken"], second["already_there"]) == ({}, 0)
@@ -353,7 +353,7 @@ def test_tasks_of_a_second_project_are_never_mixed_with_those_of_the_first(store
     assert store.adopt("task-master", str(tmp_path / "web"), workspace="web")["taken"] == {"plans": 1, "tasks": 3}
 
 
-def test_new_tasks_of_the_same_project_are_taken_and_renamed_ones_named(store: Store, tmp_path: Path) -> None:
+def test_new_tasks_of_the_same_project_are_imported_and_renamed_ones_named(store: Store, tmp_path: Path) -> None:
     store.adopt("task-master", project(tmp_path, "api", "Retry", "Park"), workspace="shop")
     again = store.adopt("task-master", project(tmp_path, "api", "Retry", "Park it", "Replay"), workspace="shop")
     assert (again["taken"], again["already_there"]) == ({"tasks": 1}, 2)
@@ -362,7 +362,7 @@ def test_new_tasks_of_the_same_project_are_taken_and_renamed_ones_named(store: S
     assert tasks["Replay"]["parent"] == tasks["master of api"]["id"]
 
 
-def test_a_task_that_stands_in_the_file_twice_is_taken_once_and_named(store: Store, tmp_path: Path) -> None:
+def test_a_duplicate_task_in_a_file_is_imported_once_and_named(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl"
     path.write_text(
         "".join(json.dumps({"id": one, "title": f"{one} {place}"}) + "\n" for place, one in enumerate("aba"))
@@ -374,7 +374,7 @@ def test_a_task_that_stands_in_the_file_twice_is_taken_once_and_named(store: Sto
     assert store.adopt("beads", str(path), workspace="shop")["taken"] == {}
 
 
-def test_what_a_task_said_in_its_source_is_found(store: Store) -> None:
+def test_the_texts_of_an_imported_task_are_found(store: Store) -> None:
     store.adopt("beads", str(WRITTEN / "written" / "beads.jsonl"), workspace="shop")
     described = next(
         line["description"]
@@ -385,7 +385,7 @@ def test_what_a_task_said_in_its_source_is_found(store: Store) -> None:
     assert found
 
 
-def test_what_looks_like_a_credential_is_named_and_left_out(store: Store, tmp_path: Path) -> None:
+def test_a_suspected_credential_is_named_and_skipped(store: Store, tmp_path: Path) -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLQ"
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "keys.md").write_text(f"# Keys\n\nThe key is {secret}\n")
@@ -406,7 +406,7 @@ def test_a_long_note_becomes_several_capsules(store: Store, tmp_path: Path) -> N
     assert store.adopt("markdown", str(tmp_path / "long.md"), workspace="shop")["taken"] == {}
 
 
-def test_a_run_that_was_cut_short_goes_on_where_it_stopped(store: Store, tmp_path: Path) -> None:
+def test_an_interrupted_import_continues_where_it_stopped(store: Store, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     for number in range(5):
@@ -475,7 +475,7 @@ MANY = [
         ("task-master", "tasks.json", [{"id": 1, "title": "a", "description": LONG, "details": LONG}], 2, ""),
     ],
 )  # fmt: skip
-def test_what_the_store_refuses_is_named_and_the_rest_is_taken(
+def test_refused_rows_are_named_and_the_rest_is_imported(
     store: Store, tmp_path: Path, source: str, name: str, content: list[Any], taken: int, reason: str
 ) -> None:
     lines = "\n".join(json.dumps({"type": "entity", "entityType": "x", **one}) for one in content)
@@ -488,7 +488,7 @@ def test_what_the_store_refuses_is_named_and_the_rest_is_taken(
     assert store.adopt(source, str(tmp_path / name), workspace="shop")["taken"] == {}
 
 
-def test_files_with_odd_names_are_taken_or_named(store: Store, tmp_path: Path) -> None:
+def test_files_with_odd_names_are_imported_or_named(store: Store, tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path)
     for name in (b" .md", b"a\xff.md", b"b\nc.md"):
         with open(os.path.join(folder, name), "wb") as file:
@@ -499,7 +499,7 @@ def test_files_with_odd_names_are_taken_or_named(store: Store, tmp_path: Path) -
     assert {one["name"] for one in store.call("capsule_list", {"workspace": "shop"})["items"]} == {"a\ufffd", "b c"}
 
 
-def test_what_is_no_text_in_a_database_is_not_taken_for_text(store: Store, keeper: Path) -> None:
+def test_binary_data_in_a_database_is_not_imported_as_text(store: Store, keeper: Path) -> None:
     with sqlite3.connect(keeper) as connection:
         connection.execute("update context_items set value = x'00ff' where id = '1'")
     connection.close()
@@ -524,7 +524,7 @@ def test_text_in_a_database_that_is_not_utf_8_is_refused(store: Store, keeper: P
         (None, "b.md is no plain file"),
     ],
 )
-def test_a_bad_file_among_good_ones_is_named_and_the_rest_is_taken(
+def test_a_bad_file_among_good_ones_is_named_and_the_rest_is_imported(
     store: Store, tmp_path: Path, source: str, content: bytes | None, reason: str
 ) -> None:
     folder = tmp_path / "notes"
@@ -543,12 +543,12 @@ def test_a_bad_file_among_good_ones_is_named_and_the_rest_is_taken(
     assert store.adopt(source, str(folder), workspace="shop")["taken"] == {}
 
 
-def test_a_file_that_the_store_refuses_does_not_stop_the_others(tmp_path: Path) -> None:
+def test_a_refused_file_does_not_stop_the_others(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     for name in ("a", "b", "c"):
         (folder / f"{name}.md").write_text(f"# {name}\n")
-    report = adopt(
+    report = import_source(
         lambda **given: _refused() if given["file"] == "b.md" else {"taken": {"capsules": 1}, **NOTHING},
         "markdown",
         str(folder),
@@ -567,7 +567,7 @@ def _refused() -> dict[str, Any]:
     raise MossError("DATA_TOO_LARGE", "no")
 
 
-def test_a_full_disk_stops_it(tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_import(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"# {name}\n")
 
@@ -575,7 +575,7 @@ def test_a_full_disk_stops_it(tmp_path: Path) -> None:
         raise MossError("STORAGE_FULL", "no")
 
     with pytest.raises(MossError, match="STORAGE_FULL"):
-        adopt(full, "markdown", str(tmp_path), workspace="shop", dry_run=False, allow_secrets=False)
+        import_source(full, "markdown", str(tmp_path), workspace="shop", dry_run=False, allow_secrets=False)
 
 
 def test_a_damaged_database_is_refused(store: Store, tmp_path: Path) -> None:
@@ -584,14 +584,14 @@ def test_a_damaged_database_is_refused(store: Store, tmp_path: Path) -> None:
         store.adopt("memory-keeper", str(tmp_path / "context.db"), workspace="shop")
 
 
-def test_front_matter_that_multiplies_itself_is_only_text(store: Store, tmp_path: Path) -> None:
+def test_front_matter_that_expands_exponentially_is_read_as_text(store: Store, tmp_path: Path) -> None:
     laughs = "---\na: &a [lol, lol]\nb: &b [*a, *a]\nc: [*b, *b]\n---\nhello\n"
     (tmp_path / "laughs.md").write_text(laughs)
     assert store.adopt("markdown", str(tmp_path / "laughs.md"), workspace="shop")["taken"] == {"capsules": 1}
     assert len(store.call("capsule_fetch", {"workspace": "shop", "name": "laughs"})["capsule_text"]) < 200
 
 
-def test_links_lead_nowhere(store: Store, tmp_path: Path) -> None:
+def test_links_are_not_followed(store: Store, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("outside\n")
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -607,7 +607,7 @@ def test_links_lead_nowhere(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["nowhere", "."])
-def test_a_path_that_holds_nothing_is_refused(store: Store, tmp_path: Path, path: str) -> None:
+def test_a_path_without_a_source_is_refused(store: Store, tmp_path: Path, path: str) -> None:
     for source in ("server-memory", "beads", "task-master", "memory-keeper"):
         with pytest.raises(MossError, match=r"does not exist|holds no"):
             store.adopt(source, str(tmp_path / path), workspace="shop")
@@ -615,7 +615,7 @@ def test_a_path_that_holds_nothing_is_refused(store: Store, tmp_path: Path, path
         store.adopt("elsewhere", str(tmp_path), workspace="shop")
 
 
-def test_counting_what_would_be_taken_makes_no_store(tmp_path: Path) -> None:
+def test_counting_importable_rows_creates_no_store(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# A\n\nThe quokka smiles.\n")
     with open_test_store(str(tmp_path / "home")) as store:

@@ -1,11 +1,11 @@
-"""A writer of artifacts that is killed and started again loses nothing it acknowledged and repeats nothing."""
+"""A killed and restarted writer of artifacts loses no acknowledged write and repeats none."""
 
 from __future__ import annotations
 
 import random
 from typing import TYPE_CHECKING
 
-from artifact.shelf import check_artifacts
+from artifact.samples import check_artifacts
 from support.killing import kill_in_the_middle, some_of
 from support.store_truth import open_at
 
@@ -37,7 +37,7 @@ while True:
 """
 
 
-def test_a_killed_read_modify_write_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_read_modify_write_continues_where_it_stopped(tmp_path: Path) -> None:
     home = tmp_path / "home"
     chance = random.Random(7)  # noqa: S311
     with open_at(home) as store:
@@ -56,7 +56,7 @@ def test_a_killed_read_modify_write_goes_on_where_it_was(tmp_path: Path) -> None
 
 
 def check_steps(store: Store, acknowledged: set[int], steps: int) -> None:
-    """Every acknowledged step has its row, no row is of a step that was not counted, and all were updated at once."""
+    """Assert one row for each acknowledged step, none for others, and that a bulk update changed all or none."""
     newest = {"kind": "step-result", "limit": 100, "order_by": "created_at"}
     items = store.call("artifact_list", newest)["items"]
     found = [item["data"]["step"] for item in items]

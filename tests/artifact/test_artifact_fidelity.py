@@ -1,4 +1,4 @@
-"""Data comes back as it was sent: nesting, Unicode, numbers and the order of keys."""
+"""Artifact data is returned unchanged: nesting, Unicode, numbers and the order of keys."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from artifact.shelf import empty_shelf as empty_shelf
-from artifact.shelf import put
+from artifact.samples import no_artifacts as no_artifacts
+from artifact.samples import put
 from contract.doors import Clock, StoreDoor, open_test_store
+from support.thorough import complete_or
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -50,7 +51,7 @@ def nested(levels: int) -> dict[str, Any]:
 
 
 def exactly(value: Any) -> str:
-    """A form in which two values are alike only when they are the same in type, sign, digits and order."""
+    """Return a form that is equal only for values of the same type, sign, digits and order."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
@@ -61,21 +62,21 @@ def shown_everywhere(call: Door, id: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("data", TELLING.values(), ids=TELLING)
-def test_data_comes_back_as_it_was_sent(call: Door, data: dict[str, Any]) -> None:
+def test_data_is_returned_unchanged(call: Door, data: dict[str, Any]) -> None:
     stored = put(call, data=data, text="t")
     for shown in shown_everywhere(call, stored):
         assert exactly(shown) == exactly(data)
 
 
-def test_data_nested_as_deep_as_allowed_comes_back(call: Door) -> None:
+def test_data_of_maximum_depth_is_returned_unchanged(call: Door) -> None:
     stored = put(call, data=nested(60), text="t")
     for shown in shown_everywhere(call, stored):
         assert shown == nested(60)
 
 
-@settings(max_examples=150)
+@settings(max_examples=complete_or(150, 30))
 @given(data=DATA)
-def test_any_data_survives_storing_fetching_and_storing_again(
+def test_any_data_is_unchanged_after_storing_fetching_and_storing_again(
     data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with open_test_store(str(tmp_path_factory.getbasetemp() / "fidelity"), Clock()) as store:
@@ -88,9 +89,9 @@ def test_any_data_survives_storing_fetching_and_storing_again(
         assert exactly(door("artifact_fetch", name="a")["data"]) == exactly(data)
 
 
-@settings(max_examples=60)
+@settings(max_examples=complete_or(60, 20))
 @given(text=TEXT | st.just(""))
-def test_any_text_comes_back_as_it_was_sent(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_text_is_returned_unchanged(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     with open_test_store(str(tmp_path_factory.getbasetemp() / "fidelity"), Clock()) as store:
         answer = StoreDoor(store)("artifact_store", name="t", kind="k", data={}, text=text, mode="replace")
         assert answer["text_chars"] == len(text)
@@ -109,7 +110,7 @@ def test_minus_zero_keeps_its_sign(door: StoreDoor) -> None:
         {"a": "\0"}, {"\0": 1}, {"a": "\ud800"}, {"\udfff": 1}, nested(65), {"a": 10**400},
     ],
 )  # fmt: skip
-def test_data_that_json_cannot_carry_is_refused(door: StoreDoor, bad: dict[str, Any]) -> None:
+def test_data_without_a_json_form_is_refused(door: StoreDoor, bad: dict[str, Any]) -> None:
     door.refuses("INVALID_REQUEST", "artifact_store", kind="k", data=bad)
 
 
@@ -121,7 +122,7 @@ def test_data_that_json_cannot_carry_is_refused(door: StoreDoor, bad: dict[str, 
         {"a": object()},
     ],
 )  # fmt: skip
-def test_python_values_that_are_no_json_are_refused(door: StoreDoor, bad: dict[Any, Any]) -> None:
+def test_python_values_without_a_json_form_are_refused(door: StoreDoor, bad: dict[Any, Any]) -> None:
     door.refuses("INVALID_REQUEST", "artifact_store", kind="k", data=bad)
 
 

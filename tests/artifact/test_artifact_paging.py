@@ -1,4 +1,4 @@
-"""A thousand artifacts of one second: every page shows every row exactly once, in both orders."""
+"""Paging of a thousand artifacts of one second returns every row exactly once, in both orders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts, put
+from artifact.samples import check_artifacts, put
 from moss_memory.storage.sqlite import connections
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ ORDERS = ("updated_at", "created_at")
 
 @pytest.fixture(autouse=True)
 def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Durability is other tests' business; thousands of writes need not wait for the disk."""
+    """Turn off synchronous writes; other tests check durability."""
     real = connections.set_pragma
 
     def set_pragma(connection: Any, pragma: str, expected: str | int) -> None:
@@ -28,7 +28,7 @@ def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def paged(door: StoreDoor, *, limit: int, **arguments: Any) -> list[str]:
-    """All ids in listing order, over as many pages as it takes."""
+    """Return all ids in listing order, from as many pages as necessary."""
     found: list[str] = []
     while True:
         answer = door("artifact_list", limit=limit, offset=len(found), **arguments)
@@ -81,7 +81,7 @@ def test_swept_artifacts_are_paged_exactly_once_in_both_orders(door: StoreDoor, 
     assert len(paged(door, limit=50)) == 4
 
 
-def test_pages_taken_while_nothing_changes_agree_for_every_size(door: StoreDoor) -> None:
+def test_pages_of_every_size_agree_if_nothing_changes(door: StoreDoor) -> None:
     for number in range(60):
         put(door, f"n{number}", mode="replace")
     whole = {order_by: paged(door, limit=100, order_by=order_by) for order_by in ORDERS}

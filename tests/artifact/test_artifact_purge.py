@@ -1,11 +1,11 @@
-"""Purging artifacts leaves no byte of them in any file of the home."""
+"""Purging artifacts leaves none of their bytes in any file of the home."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from artifact.shelf import check_artifacts, listed_names, put
+from artifact.samples import check_artifacts, listed_names, put
 from support.cli_typist import Cli
 from support.python_process import environment, run
 
@@ -37,7 +37,7 @@ def on_disk(door: StoreDoor) -> dict[str, list[str]]:
 
 
 def store_secrets(door: StoreDoor) -> str:
-    """An artifact whose every field, past and present, holds a word of its own, among others."""
+    """Store an artifact with a unique word in every present and past field, among others."""
     words = iter(SECRETS)
     fields: dict[str, Any] = {
         "name": next(words), "kind": next(words), "data": {next(words): ["filling " * 500, next(words)]},
@@ -91,7 +91,7 @@ def test_the_purge_command_for_artifacts_leaves_no_byte_of_them(door: StoreDoor)
     assert door("capsule_fetch", id=kept, include_deleted=True)["capsule_text"] == "zebra"
 
 
-def test_a_purge_of_one_family_leaves_the_other_alone(door: StoreDoor) -> None:
+def test_a_purge_of_one_family_does_not_change_another(door: StoreDoor) -> None:
     capsule = door("capsule_store", name="c", capsule_text="zebra", allow_thin=True)["id"]
     artifact = put(door, "a", text="zebra")
     door("capsule_delete", id=capsule)

@@ -1,4 +1,4 @@
-"""Export and import give back everything, or nothing."""
+"""Export and import restore everything or nothing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from moss_memory.errors import MossError
 from moss_memory.tools.capsule import capsule_files
 from moss_memory.tools.capsule.import_lines import LineImporter
 from support.beside import dump, rows
+from support.promises import holds
+from support.thorough import complete_or
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +51,8 @@ def everything(home: str) -> list[tuple[Any, ...]]:
     return rows(home, f"select {COLUMNS} from capsules order by updated_at desc, change_seq desc")
 
 
-def test_every_column_of_the_table_takes_part(store: Store) -> None:
+@holds("decisions §1: export and import give back every column of every row, in order")
+def test_the_exported_columns_include_every_column_of_the_table(store: Store) -> None:
     store.call("capsule_store", {"capsule_text": FULL})
     real = {name for (name,) in rows(store.config.home, "select name from pragma_table_info('capsules')")}
     # When and how a version came about belongs to the store that it is in.
@@ -57,7 +60,8 @@ def test_every_column_of_the_table_takes_part(store: Store) -> None:
     assert real - own == set(COLUMNS.split(", "))
 
 
-@settings(max_examples=40)
+@holds("decisions §1: export and import give back every column of every row, in order")
+@settings(max_examples=complete_or(40, 20))
 @given(capsules=st.lists(st.tuples(FIELDS, st.sampled_from(["", "update", "delete"])), max_size=8), data=st.data())
 def test_a_restored_store_has_every_column_of_every_row_in_the_same_order(
     capsules: list[tuple[dict[str, Any], str]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -84,6 +88,7 @@ def test_a_restored_store_has_every_column_of_every_row_in_the_same_order(
         assert two.call("capsule_inventory", {"include_deleted": True}) == listed
 
 
+@holds("decisions §1: export and import give back every column of every row, in order")
 def test_an_export_of_the_restored_store_is_the_same_file(store: Store, home: str, clock: Clock) -> None:
     for number in range(5):
         clock.advance(number % 2)
@@ -114,6 +119,7 @@ RECORDS = st.lists(
 )
 
 
+@holds("decisions §1: an import settles each line as if it came alone, however many are written together")
 @example(  # the first line is refused, so the second collides with it although it is not there
     first=[{"id": "A", "workspace_raw": "v", "name_raw": "n"}],
     second=[{"id": "B", "workspace_raw": "v", "name_raw": "n"}, {"id": "B", "workspace_raw": "w"}],
@@ -121,7 +127,7 @@ RECORDS = st.lists(
     size=1,
 )
 @given(first=RECORDS, second=RECORDS, mode=st.sampled_from(["error", "replace", "rename"]), size=st.integers(1, 9))
-def test_capsules_that_are_taken_together_come_out_as_one_by_one(
+def test_capsules_imported_together_equal_capsules_imported_one_by_one(
     first: list[dict[str, Any]],
     second: list[dict[str, Any]],
     mode: str,
@@ -140,14 +146,14 @@ def test_capsules_that_are_taken_together_come_out_as_one_by_one(
             for records, way in ((first, "replace"), (second, mode)):
                 answer = outcome(store, "capsule_import", {"path": door.write_export(*records), "mode": way})
                 answers.append(answer.payload() if isinstance(answer, MossError) else answer)
-            columns = COLUMNS.removeprefix("id, ") if mode == "rename" else COLUMNS  # which gives new ids
+            columns = COLUMNS.removeprefix("id, ") if mode == "rename" else COLUMNS  # which assigns new ids
             kept = rows(store.config.home, f"select {columns} from capsules order by change_seq")
             found.append((answers, kept))
     assert found[0] == found[1]
 
 
 def stop_after(calls: int) -> Callable[[], bool]:
-    """A caller who gives up at the n-th question whether to go on."""
+    """Return a callback that cancels at its n-th call."""
     left = iter(range(calls))
     return lambda: next(left, None) is None
 
@@ -159,9 +165,10 @@ def filled(store: Store) -> StoreDoor:
     return door
 
 
+@holds("2 §7.1: a cancelled import rolls back in all modes")
 @pytest.mark.parametrize("after", [0, 1, 3])
 @pytest.mark.parametrize("mode", ["error", "replace", "rename"])
-def test_a_cancelled_import_leaves_nothing(store: Store, mode: str, after: int) -> None:
+def test_a_cancelled_import_writes_nothing(store: Store, mode: str, after: int) -> None:
     door = filled(store)
     lines = [{"id": f"X{number}", "workspace_raw": "w", "name_raw": f"x{number}"} for number in range(5)]
     path = door.write_export(*lines)
@@ -174,9 +181,10 @@ def test_a_cancelled_import_leaves_nothing(store: Store, mode: str, after: int) 
     store.call("capsule_import", {"path": path, "mode": mode})
 
 
+@holds("2 §7.1: a cancelled export leaves no file and keeps the old one")
 @pytest.mark.parametrize("path", [None, "backup.jsonl"])
 @pytest.mark.parametrize("after", [0, 1, 3])
-def test_a_cancelled_export_leaves_no_file(store: Store, path: str | None, after: int) -> None:
+def test_a_cancelled_export_creates_no_file(store: Store, path: str | None, after: int) -> None:
     filled(store)
     with pytest.raises(MossError) as caught:
         store.call("capsule_export", {"path": path}, cancelled=stop_after(after))
@@ -185,7 +193,8 @@ def test_a_cancelled_export_leaves_no_file(store: Store, path: str | None, after
     assert os.listdir(store.config.exports) == []
 
 
-def test_a_cancelled_export_keeps_the_file_that_was_there(store: Store) -> None:
+@holds("2 §7.1: a cancelled export leaves no file and keeps the old one")
+def test_a_cancelled_export_keeps_an_existing_file(store: Store) -> None:
     filled(store)
     path = store.call("capsule_export", {"path": "backup.jsonl"})["path"]
     with open(path, "rb") as file:
@@ -198,10 +207,11 @@ def test_a_cancelled_export_keeps_the_file_that_was_there(store: Store) -> None:
     assert os.listdir(store.config.exports) == ["backup.jsonl"]
 
 
+@holds("2 §7.1: fetch_many and compose can be cancelled")
 @pytest.mark.parametrize(("tool", "more"), [("capsule_fetch_many", {}), ("capsule_compose", {}),
                                             ("capsule_compose", {"store_as": {"name": "bundle"}})])  # fmt: skip
 @pytest.mark.parametrize("after", [0, 1])
-def test_a_cancelled_batch_answers_cancelled_and_stores_nothing(
+def test_a_cancelled_batch_is_refused_with_cancelled_and_stores_nothing(
     store: Store, tool: str, more: dict[str, Any], after: int
 ) -> None:
     door = filled(store)
@@ -214,12 +224,14 @@ def test_a_cancelled_batch_answers_cancelled_and_stores_nothing(
     assert dump(door.home) == before
 
 
-def test_a_caller_who_goes_on_is_served(store: Store) -> None:
+@holds("2 §7.1: fetch_many and compose can be cancelled")
+def test_a_call_that_is_not_cancelled_succeeds(store: Store) -> None:
     filled(store)
     assert store.call("capsule_export", {}, cancelled=lambda: False)["count"] == 5
 
 
-def test_long_calls_tell_how_far_they_are(store: Store, home: str) -> None:
+@holds("decisions §0: long calls report progress")
+def test_long_calls_report_progress(store: Store, home: str) -> None:
     door = StoreDoor(store)
     lines = [{"id": f"X{number}", "workspace_raw": "w"} for number in range(450)]
     told: list[tuple[int, int | None]] = []
@@ -232,6 +244,7 @@ def test_long_calls_tell_how_far_they_are(store: Store, home: str) -> None:
     assert len(told) > 1
 
 
+@holds("decisions §1: files above import_max_bytes are refused with both sizes")
 def test_a_file_above_the_limit_is_refused_with_both_sizes(home: str) -> None:
     with open_test_store(home, import_max_bytes=100) as store:
         door = StoreDoor(store)
@@ -242,6 +255,7 @@ def test_a_file_above_the_limit_is_refused_with_both_sizes(home: str) -> None:
         assert error.details == {"max_bytes": 100, "actual_bytes": size}
 
 
+@holds("decisions §1: files above import_max_bytes are refused with both sizes")
 def test_a_file_of_exactly_the_limit_is_imported(home: str) -> None:
     line = json.dumps({"id": "X", "workspace_raw": "w"}) + "\n"
     with open_test_store(home, import_max_bytes=len(line)) as store:
@@ -249,6 +263,7 @@ def test_a_file_of_exactly_the_limit_is_imported(home: str) -> None:
         assert door("capsule_import", path=door.write_export(line.strip()))["imported"] == 1
 
 
+@holds("decisions §1: an export above import_max_bytes warns")
 def test_an_export_above_the_import_limit_warns(home: str) -> None:
     with open_test_store(home, import_max_bytes=100) as store:
         door = StoreDoor(store)
@@ -258,6 +273,7 @@ def test_an_export_above_the_import_limit_warns(home: str) -> None:
         assert "--max-bytes" in answer["warning"]
 
 
+@holds("2 §3.2: a capsule above capsule_max_chars is refused with both sizes")
 def test_the_limit_of_characters_is_configurable(home: str) -> None:
     with open_test_store(home, capsule_max_chars=300) as store:
         door = StoreDoor(store)
@@ -267,6 +283,7 @@ def test_the_limit_of_characters_is_configurable(home: str) -> None:
         door.refuses("COMPOSE_TOO_LARGE", "capsule_compose", items=[{"name": "a"}] * 2)
 
 
+@holds("2 §6.4: size and structure are checked when the text changes, and only then")
 def test_a_metadata_update_of_a_text_above_the_limit_is_allowed(home: str) -> None:
     with open_test_store(home) as store:
         store.call("capsule_store", {"name": "a", "capsule_text": FULL})
@@ -274,7 +291,8 @@ def test_a_metadata_update_of_a_text_above_the_limit_is_allowed(home: str) -> No
         store.call("capsule_update", {"name": "a", "title": "T"})
 
 
-def test_a_path_that_begins_with_a_tilde_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@holds("2 §8.1: files live directly in an allowed folder and end in .jsonl")
+def test_a_tilde_in_a_path_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     with open_test_store(str(tmp_path / ".moss")) as store:
         store.call("capsule_store", {"capsule_text": FULL})
@@ -284,6 +302,7 @@ def test_a_path_that_begins_with_a_tilde_is_expanded(tmp_path: Path, monkeypatch
         assert answer["imported"] == 1
 
 
+@holds("2 §8.1: files live directly in an allowed folder and end in .jsonl")
 def test_a_folder_listed_under_allowed_paths_is_allowed(home: str, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
@@ -294,6 +313,7 @@ def test_a_folder_listed_under_allowed_paths_is_allowed(home: str, tmp_path: Pat
             door.refuses("INVALID_REQUEST", "capsule_export", path=str(bad))
 
 
+@holds("2 §8.1: files live directly in an allowed folder and end in .jsonl")
 def test_allow_unsafe_paths_opens_every_folder_but_not_every_file(home: str, tmp_path: Path) -> None:
     (tmp_path / "real.jsonl").write_text("")
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")

@@ -1,4 +1,4 @@
-"""One section parser serves lint, append and compose."""
+"""One section parser is used by lint, append and compose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from moss_memory.tools.capsule.sections import append_to, keep_sections, missing_sections, parse, same_title
+from moss_memory.tools.capsule.sections import append_to, keep_sections, missing_sections, parse_sections, same_title
+from support.promises import holds
 
 TABLE = {
     "Objective": ["Objective", "Goal", "Purpose"],
@@ -28,7 +29,7 @@ ALL = list(TABLE)
 
 
 def titles(text: str) -> list[str]:
-    return [section.title for section in parse(text)]
+    return [section.title for section in parse_sections(text)]
 
 
 def present(text: str) -> list[str]:
@@ -36,12 +37,13 @@ def present(text: str) -> list[str]:
     return [label for label in ALL if label not in missing]
 
 
+@holds("1 §3.2: any synonym in any of the formats counts, in any case")
 @pytest.mark.parametrize(
     "shape",
     ["# {}", "## {}", "###### {}", "## {} ##", "## {}:", "##   {}  ", "   ## {}", "## {}\r", "{}:", "{}: text",
      "**{}:** text", "**{}**: text", "  {}: x", "{}:\r"],
 )  # fmt: skip
-def test_any_synonym_in_any_format_and_case_counts(shape: str) -> None:
+def test_any_synonym_in_any_format_and_case_is_recognized(shape: str) -> None:
     lines = {
         shape.format(spelled): canonical
         for canonical, label in SYNONYMS
@@ -51,8 +53,9 @@ def test_any_synonym_in_any_format_and_case_counts(shape: str) -> None:
     assert found == {line: [canonical] for line, canonical in lines.items()}
 
 
+@holds("2 §3.2: the six required sections must be there, found by header, label or JSON key")
 @pytest.mark.parametrize("join", [" ", "_", "-"])
-def test_json_keys_count_with_underscores_and_dashes_as_spaces(join: str) -> None:
+def test_json_keys_match_with_underscores_and_dashes_as_spaces(join: str) -> None:
     keys = {
         spelled.replace(" ", join): canonical for canonical, label in SYNONYMS for spelled in (label, label.upper())
     }
@@ -60,6 +63,7 @@ def test_json_keys_count_with_underscores_and_dashes_as_spaces(join: str) -> Non
     assert found == {key: [canonical] for key, canonical in keys.items()}
 
 
+@holds("decisions §1: headings inside fenced code do not count")
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,10 +91,11 @@ def test_json_keys_count_with_underscores_and_dashes_as_spaces(join: str) -> Non
         "Goal                                                  of all this: x",
     ],
 )
-def test_what_only_looks_like_a_section_does_not_count(text: str) -> None:
+def test_text_that_resembles_a_section_is_not_one(text: str) -> None:
     assert present(text) == []
 
 
+@holds("decisions §1: headings inside fenced code do not count")
 @pytest.mark.parametrize(
     "text",
     [
@@ -106,32 +111,36 @@ def test_what_only_looks_like_a_section_does_not_count(text: str) -> None:
         "> quoted\n# Objective",
     ],
 )
-def test_a_heading_after_closed_or_unopened_code_counts(text: str) -> None:
+def test_a_heading_after_closed_or_unopened_code_is_recognized(text: str) -> None:
     assert present(text) == ["Objective"]
 
 
+@holds("2 §3.2: the six required sections must be there, found by header, label or JSON key")
 @pytest.mark.parametrize("text", ["## Objective\nx", "Objective: x", '{"objective": "x"}'])
-def test_the_mark_that_some_editors_write_before_a_text_hides_no_section(text: str) -> None:
+def test_a_byte_order_mark_hides_no_section(text: str) -> None:
     assert "Objective" not in missing_sections(f"\ufeff{text}")
 
 
-def test_a_section_behind_that_mark_is_found_where_it_is() -> None:
+@holds("decisions §1: one parser: headings of any level, closing marks and a trailing colon ignored")
+def test_a_section_after_a_byte_order_mark_has_its_position() -> None:
     text = "\ufeff## A\nx\n## B\ny"
-    assert append_to(text, parse(text)[0], "new") == ("\ufeff## A\nx\n\nnew\n## B\ny", False)
+    assert append_to(text, parse_sections(text)[0], "new") == ("\ufeff## A\nx\n\nnew\n## B\ny", False)
     assert keep_sections(text, ["A"]) == "## A\nx"
 
 
+@holds("decisions §1: missing names the canonical sections in the order of the table")
 def test_missing_sections_are_canonical_names_in_the_order_of_the_table() -> None:
     assert missing_sections("nothing") == ALL
     assert missing_sections("# Unknowns\n# Files\nState: x") == ["Objective", "Decisions", "Next actions"]
 
 
+@holds("decisions §1: one parser: headings of any level, closing marks and a trailing colon ignored")
 @pytest.mark.parametrize(
     ("heading", "title"),
     [("# A", "A"), ("###### A b ", "A b"), ("## A ##", "A"), ("## A #", "A"), ("## A#", "A#"), ("## A:", "A"),
      ("## A: ##", "A"), ("## C# ", "C#"), ("   ## A", "A"), ("#\tA", "A"), ("## A # b", "A # b")],
 )  # fmt: skip
-def test_levels_closing_marks_and_a_trailing_colon_are_no_part_of_a_title(heading: str, title: str) -> None:
+def test_levels_closing_marks_and_a_trailing_colon_are_not_part_of_a_title(heading: str, title: str) -> None:
     assert titles(f"{heading}\nbody\n") == [title]
     assert titles(f"{heading}\r\nbody\r\n") == [title]
 
@@ -159,7 +168,7 @@ TEXTS = st.builds(
 
 
 def reference_headings(text: str) -> list[tuple[int, int]]:
-    """Where headings begin and end, by the rules of the documents, as plainly as they can be written."""
+    """Return where headings begin and end: a simple reference implementation of the documented rules."""
     found = []
     fence: str | None = None
     start = 0
@@ -182,14 +191,16 @@ def reference_headings(text: str) -> list[tuple[int, int]]:
     return found
 
 
+@holds("decisions §1: one parser: headings of any level, closing marks and a trailing colon ignored")
 @given(text=TEXTS)
-def test_sections_are_where_the_rules_say(text: str) -> None:
-    assert [section.start for section in parse(text)] == [start for start, _ in reference_headings(text)]
+def test_sections_equal_those_of_the_reference(text: str) -> None:
+    assert [section.start for section in parse_sections(text)] == [start for start, _ in reference_headings(text)]
 
 
+@holds("decisions §1: one parser: headings of any level, closing marks and a trailing colon ignored")
 @given(text=TEXTS)
-def test_sections_tile_the_text_after_the_first_heading(text: str) -> None:
-    found = parse(text)
+def test_sections_cover_the_text_after_the_first_heading_without_overlap(text: str) -> None:
+    found = parse_sections(text)
     for section, following in pairwise(found):
         assert section.start < section.body_start <= section.end == following.start
     if found:
@@ -198,11 +209,12 @@ def test_sections_tile_the_text_after_the_first_heading(text: str) -> None:
             assert text[section.start : section.body_start].strip().startswith(section.heading)
 
 
+@holds("decisions §1: append keeps line ends and every other byte")
 @given(text=TEXTS, content=st.sampled_from(["x", "- a\n- b", "a\r\nb", "  indented"]), data=st.data())
 @example(text="## A\ntext  \n\n## B\n", content="x", data=None)
 @example(text="## A\n\n\n\n## B\n", content="x", data=None)
-def test_an_append_keeps_every_other_byte(text: str, content: str, data: st.DataObject | None) -> None:
-    found = parse(text)
+def test_an_append_changes_no_other_byte(text: str, content: str, data: st.DataObject | None) -> None:
+    found = parse_sections(text)
     if not found:
         return
     index = 0 if data is None else data.draw(st.integers(0, len(found) - 1))
@@ -217,7 +229,7 @@ def test_an_append_keeps_every_other_byte(text: str, content: str, data: st.Data
     if replaced:
         assert middle.strip() == addition.strip()
     else:
-        # Whole lines stay: the spaces behind the last one belong to it.
+        # Whole lines are kept, including the trailing spaces of the last one.
         line_end = len(body.rstrip()) + len(body[len(body.rstrip()) :].split("\n")[0].rstrip("\r"))
         assert middle == body[:line_end] + newline * 2 + addition + body[line_end:]
     if rest:
@@ -225,9 +237,10 @@ def test_an_append_keeps_every_other_byte(text: str, content: str, data: st.Data
         assert not body.endswith("\n\n") or middle.endswith("\n\n"), "the blank line before the heading is gone"
 
 
+@holds("decisions §1: append keeps line ends and every other byte")
 @given(text=TEXTS, data=st.data())
-def test_an_append_of_plain_text_leaves_every_heading_a_heading(text: str, data: st.DataObject) -> None:
-    found = parse(text)
+def test_an_append_of_plain_text_keeps_every_heading(text: str, data: st.DataObject) -> None:
+    found = parse_sections(text)
     if not found:
         return
     section = data.draw(st.sampled_from(found))
@@ -235,29 +248,35 @@ def test_an_append_of_plain_text_leaves_every_heading_a_heading(text: str, data:
     assert titles(after) == titles(text)
 
 
+@holds("decisions §1: sections keeps only those sections; parts without any are named")
 @given(text=TEXTS)
-def test_whatever_append_can_reach_compose_keeps(text: str) -> None:
-    for section in parse(text):
+def test_compose_keeps_every_section_that_append_finds(text: str) -> None:
+    for section in parse_sections(text):
         kept = keep_sections(text, [section.title])
         assert kept is not None
         assert text[section.start : section.end].rstrip() in kept
 
 
+@holds("decisions §1: sections keeps only those sections; parts without any are named")
 @given(text=TEXTS, wanted=st.lists(st.sampled_from(["a", "B", "OBJECTIVE", "status", "none such"]), min_size=1))
-def test_compose_keeps_the_wanted_sections_in_the_order_of_the_text(text: str, wanted: list[str]) -> None:
+def test_compose_keeps_the_requested_sections_in_the_order_of_the_text(text: str, wanted: list[str]) -> None:
     names = {name.lower() for name in wanted}
-    expected = [text[section.start : section.end].rstrip() for section in parse(text) if section.title.lower() in names]
+    expected = [
+        text[section.start : section.end].rstrip() for section in parse_sections(text) if section.title.lower() in names
+    ]
     assert keep_sections(text, wanted) == ("\n\n".join(expected) if expected else None)
 
 
+@holds("1 §3.2: any synonym in any of the formats counts, in any case")
 @given(text=TEXTS)
-def test_lint_sees_every_heading_that_append_sees(text: str) -> None:
-    for section in parse(text):
+def test_lint_finds_every_heading_that_append_finds(text: str) -> None:
+    for section in parse_sections(text):
         for canonical, label in SYNONYMS:
             if section.title.lower() == label.lower():
                 assert canonical not in missing_sections(text)
 
 
+@holds("decisions §1: append and compose see the same sections, and append keeps every other line")
 @pytest.mark.parametrize(
     ("text", "content", "expected"),
     [
@@ -271,10 +290,11 @@ def test_lint_sees_every_heading_that_append_sees(text: str) -> None:
         ("## A\n## B\n", "y", "## A\ny\n\n## B\n"),
     ],
 )
-def test_an_append_touches_only_whole_lines(text: str, content: str, expected: str) -> None:
-    assert append_to(text, parse(text)[0], content)[0] == expected
+def test_an_append_changes_only_whole_lines(text: str, content: str, expected: str) -> None:
+    assert append_to(text, parse_sections(text)[0], content)[0] == expected
 
 
+@holds("decisions §1: append and compose see the same sections, and append keeps every other line")
 def test_a_bold_header_and_one_given_with_its_marks_are_the_same_section() -> None:
     assert same_title("**Objective**", "objective")
     assert same_title("## Design", "Design")

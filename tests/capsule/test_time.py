@@ -1,4 +1,4 @@
-"""What capsules promise about time: the true order of change, also when the clock stands still or steps back."""
+"""Times of capsules and the order of changes, with a clock that stands still or steps back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.doors import FULL
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock, StoreDoor
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
 DAY = 86_400
 
 
-def test_times_are_whole_seconds_of_the_clock(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §0: the order is the true order of change, also within one second")
+def test_times_are_whole_seconds(door: StoreDoor, clock: Clock) -> None:
     clock.ms += 999
     door("capsule_store", name="a", capsule_text=FULL)
     fetched = door("capsule_fetch", name="a")
     assert fetched["created_at"] == fetched["updated_at"] == clock.seconds
 
 
+@holds("decisions §0: updated_at moves with every change and never falls")
 def test_a_change_moves_updated_at_and_not_created_at(door: StoreDoor, clock: Clock) -> None:
     door("capsule_store", name="a", capsule_text=FULL)
     created = clock.seconds
@@ -37,6 +40,7 @@ def test_a_change_moves_updated_at_and_not_created_at(door: StoreDoor, clock: Cl
         assert (fetched["created_at"], fetched["updated_at"]) == (created, clock.seconds)
 
 
+@holds("2 §6.5: delete is soft, answers the id, and counts as a change")
 def test_a_delete_sets_deleted_at_and_updated_at(door: StoreDoor, clock: Clock) -> None:
     door("capsule_store", name="a", capsule_text=FULL)
     clock.advance(10)
@@ -46,7 +50,8 @@ def test_a_delete_sets_deleted_at_and_updated_at(door: StoreDoor, clock: Clock) 
     assert fetched["created_at"] == clock.seconds - 10
 
 
-def test_updated_at_never_falls_when_the_clock_steps_back(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §0: updated_at moves with every change and never falls")
+def test_updated_at_never_decreases_when_the_clock_steps_back(door: StoreDoor, clock: Clock) -> None:
     stored = door("capsule_store", name="a", capsule_text=FULL)
     high = clock.seconds
     for tool, arguments in [
@@ -63,7 +68,8 @@ def test_updated_at_never_falls_when_the_clock_steps_back(door: StoreDoor, clock
         assert door("capsule_fetch", id=stored["id"], include_deleted=True)["updated_at"] == high
 
 
-def test_ids_rise_when_the_clock_stands_still_or_steps_back(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §0: ids never repeat and always rise, also when the clock steps back")
+def test_ids_increase_when_the_clock_stands_still_or_steps_back(door: StoreDoor, clock: Clock) -> None:
     ids = []
     for step in (0, 0, -10, -DAY, 5, 0):
         clock.advance(step)
@@ -71,6 +77,7 @@ def test_ids_rise_when_the_clock_stands_still_or_steps_back(door: StoreDoor, clo
     assert ids == sorted(set(ids))
 
 
+@holds("decisions §0: the order is the true order of change, also within one second")
 def test_changes_within_one_second_keep_their_order(door: StoreDoor) -> None:
     for name in "abc":
         door("capsule_store", name=name, capsule_text=FULL)
@@ -79,7 +86,8 @@ def test_changes_within_one_second_keep_their_order(door: StoreDoor) -> None:
     assert door("capsule_latest")["item"]["name"] == "a"
 
 
-def test_a_purge_by_age_counts_from_the_deletion(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §1: older_than_days counts from the deletion; 0 means all; negative is invalid")
+def test_a_purge_by_age_measures_from_the_deletion(door: StoreDoor, clock: Clock) -> None:
     for name in ("old", "new"):
         door("capsule_store", name=name, capsule_text=FULL)
     clock.advance(10 * DAY)
@@ -91,8 +99,9 @@ def test_a_purge_by_age_counts_from_the_deletion(door: StoreDoor, clock: Clock) 
     assert door.names("capsule_inventory", include_deleted=True) == ["new"]
 
 
+@holds("decisions §1: older_than_days counts from the deletion; 0 means all; negative is invalid")
 @pytest.mark.parametrize("step", [0, -10, -DAY])
-def test_a_purge_older_than_0_days_takes_all_also_after_the_clock_stepped_back(
+def test_a_purge_older_than_0_days_deletes_all_after_the_clock_stepped_back(
     door: StoreDoor, clock: Clock, step: int
 ) -> None:
     door("capsule_store", name="a", capsule_text=FULL)

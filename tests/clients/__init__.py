@@ -1,1 +1,1 @@
-"""The clients of others against Moss: too large to install for every test run."""
+"""Tests of Moss with external clients, which are too large to install for every test run."""

@@ -1,4 +1,4 @@
-"""`make clients`: the programs of others against Moss, as a table; ends with 1 when one does not get on with it.
+"""`make clients`: run external clients against Moss and print a table; exit with 1 if one fails.
 
 They are installed beside these files at the first run, some hundreds of megabytes.
 """
@@ -39,7 +39,7 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
 
 
 def main() -> int:
-    """Runs what was asked for and prints the table; 0 when nothing failed, else 1."""
+    """Run the requested checks and print the table; return 1 if one failed, else 0."""
     parser = argparse.ArgumentParser(prog="make clients", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(LINES), help="run only these")
     print(f"{'client':<26} {'passed':>8} {'failed':>8}", flush=True)

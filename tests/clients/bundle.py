@@ -1,4 +1,4 @@
-"""The bundle as desktop clients take it: their own validator, and their way of starting what is in it."""
+"""Check the bundle as desktop clients do: with their validator and their way of starting the server in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGE, VERSION = "@anthropic-ai/mcpb", "2.1.2"
 
 
 def run(folder: Path) -> tuple[int, list[str]]:
-    """The validator takes the manifest, and `uv` starts the server from the unpacked bundle."""
+    """Validate the manifest, and start the server from the unpacked bundle with `uv`."""
     unpacked = folder / "unpacked"
     with zipfile.ZipFile(build(folder)) as packed:
         for name in packed.namelist():

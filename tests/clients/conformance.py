@@ -37,11 +37,11 @@ NOT_OFFERED = {
     "http-custom-header-": "no tool of Moss asks for its arguments in headers",
     "json-schema-2020-12": "no tool of Moss needs `$defs` or the like in its schema",
 }
-"""What fails because Moss does not offer it, by the beginning of a scenario's or a check's name, and why."""
+"""Prefixes of scenarios and checks that fail because Moss does not offer a feature, with the reason."""
 
 
 def run(revision: str, folder: Path) -> tuple[int, list[str]]:
-    """How many checks passed of what a revision requires, and those that failed without a reason above."""
+    """Return the number of passed checks that a revision requires, and the failed ones without a reason above."""
     suite = installed(PACKAGE, VERSION) / "dist" / "index.js"
     results = folder / "results"
     with HttpServer(folder / "home", code=SERVE) as server:
@@ -58,12 +58,12 @@ def run(revision: str, folder: Path) -> tuple[int, list[str]]:
 
 
 def _year(file: Path) -> str:
-    """The year in the time that ends a folder's name."""
+    """Return the year in the time that ends a folder's name."""
     return file.parent.name.rpartition("T")[0][-10:-6]
 
 
 def _is_not_offered(scenario: str, check: str) -> bool:
-    """Whether a check fails for a reason; that messages have their form is always due."""
+    """Return whether a check fails for a known reason; the checks of message forms must always pass."""
     return check != "wire-schema-valid" and any(
         one.startswith(known) for one in (scenario, check) for known in NOT_OFFERED
     )

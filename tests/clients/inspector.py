@@ -1,4 +1,4 @@
-"""The Inspector's command line against both transports, in both eras."""
+"""The command line of the MCP Inspector with both transports and both protocol generations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERAS = ("legacy", "modern")
 
 
 def run(transport: str, folder: Path) -> tuple[int, list[str]]:
-    """How many requests were answered as they should be, and what failed."""
+    """Return the number of requests with the expected answer, and the failures."""
     home = folder / "home"
     if transport == "stdio":
         moss = str(Path(sys.executable).parent / "moss")
@@ -40,7 +40,7 @@ def _both_eras(target: list[str], folder: Path) -> tuple[int, list[str]]:
 
 
 def _requests(era: str) -> list[tuple[str, list[str], Any]]:
-    """What is asked, and what must hold of the answer."""
+    """Return the requests, each with the condition that its answer must meet."""
     stored = json.dumps({"name": era, "capsule_text": FULL, "mode": "replace"})
     fetched = json.dumps({"name": era})
     return [

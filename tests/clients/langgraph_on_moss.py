@@ -1,4 +1,4 @@
-"""A plugin of pytest: where LangGraph's tests ask for its own stores, they get MossStore in a folder of its own.
+"""A pytest plugin that replaces LangGraph's own stores by MossStore in LangGraph's tests, each in a new folder.
 
 `setup` and the sweepers are what its stores on SQLite have beside the interface. Moss needs neither: a store is made
 when it is first written, and what has expired is never answered.
@@ -20,7 +20,7 @@ from moss_memory.adapters.langgraph import MossStore
 
 
 class InMemory(MossStore):
-    """In the place of InMemoryStore."""
+    """Replacement for InMemoryStore."""
 
     def __init__(self, *, index: Any = None, **options: Any) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="moss-langgraph-")
@@ -31,7 +31,7 @@ class InMemory(MossStore):
         self._gone: set[str] = set()
 
     def sweep_ttl(self) -> int:
-        """How many have expired since this was last asked."""
+        """Return the number of rows that have expired since the previous call."""
         listed = self._artifacts.store.call("artifact_list", {"limit": 100, "include_expired": True})["items"]
         alive = self._artifacts.store.call("artifact_list", {"limit": 100})["items"]
         gone = {one["id"] for one in listed} - {one["id"] for one in alive} - self._gone
@@ -40,7 +40,7 @@ class InMemory(MossStore):
 
 
 class OnSqlite(InMemory):
-    """In the place of SqliteStore."""
+    """Replacement for SqliteStore."""
 
     @classmethod
     @contextmanager
@@ -50,13 +50,13 @@ class OnSqlite(InMemory):
         store.close()
 
     def setup(self) -> None:
-        """Nothing is to be made ready."""
+        """Do nothing; a Moss store needs no preparation."""
 
     start_ttl_sweeper = stop_ttl_sweeper = setup
 
 
 class OnSqliteAsync(InMemory):
-    """In the place of AsyncSqliteStore."""
+    """Replacement for AsyncSqliteStore."""
 
     @classmethod
     @asynccontextmanager
@@ -66,12 +66,12 @@ class OnSqliteAsync(InMemory):
         store.close()
 
     async def setup(self) -> None:
-        """Nothing is to be made ready."""
+        """Do nothing; a Moss store needs no preparation."""
 
     start_ttl_sweeper = stop_ttl_sweeper = setup
 
     async def sweep_ttl(self) -> int:  # type: ignore[override]
-        """How many have expired."""
+        """Return the number of expired rows."""
         return await asyncio.to_thread(super().sweep_ttl)
 
 

@@ -1,4 +1,4 @@
-"""The tests that LangGraph runs on its own stores, from its source packages, run on MossStore."""
+"""Run LangGraph's tests of its own stores, from its source packages, on MossStore."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OF_SQLITE_ALONE = {
 
 
 def run(folder: Path) -> tuple[int, list[str]]:
-    """How many tests passed, and what the others say."""
+    """Return the number of passed tests, and the messages of the others."""
     passed = 0
     failed: list[str] = []
     for package, names in SUITES.items():
@@ -52,7 +52,7 @@ def run(folder: Path) -> tuple[int, list[str]]:
 
 
 def _python() -> str:
-    """An environment of its own, because the suites need what Moss does not."""
+    """Return the Python of a separate environment, because the suites need packages that Moss does not."""
     folder = CACHE / "langgraph"
     python = folder / "bin" / "python"
     if not (folder / "installed").exists():
@@ -64,7 +64,7 @@ def _python() -> str:
 
 
 def _source(package: str) -> Path:
-    """The folder of a package as its authors hand it out, tests included."""
+    """Return the folder of a package's source distribution, which includes its tests."""
     place = CACHE / "sources"
     unpacked = sorted(place.glob(f"{package.replace('-', '_')}-[0-9]*/"))
     if not unpacked:

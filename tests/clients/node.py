@@ -1,4 +1,4 @@
-"""Node and the packages that run on it, installed beside these files once."""
+"""Node and the packages that run on it, installed once beside these files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 CACHE = Path(__file__).parent / ".cache"
 LEAST = 22
-"""The conformance suite uses what older ones lack."""
+"""The conformance suite uses features that older versions lack."""
 
 
 class NotHere(Exception):  # noqa: N818 - it is no failure of Moss
-    """Why a program of others cannot run on this machine."""
+    """Raised with the reason if an external program cannot run on this machine."""
 
 
 def node() -> str:
-    """A Node that is new enough: the system's, else the one that a package on PyPI carries."""
+    """Return a recent enough Node: the system's, else the one in a package on PyPI."""
     found = shutil.which("node")
     if found and int(_said([found, "--version"]).lstrip("v").split(".")[0]) >= LEAST:
         return found
@@ -31,7 +31,7 @@ def node() -> str:
 
 
 def installed(package: str, version: str) -> Path:
-    """The folder of a package in exactly this version."""
+    """Return the folder of a package, installed in exactly this version."""
     folder = CACHE / package.replace("/", "_") / version
     if not (folder / "package.json").exists():  # npm writes it last; a run that was interrupted left none
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,19 +48,19 @@ def installed(package: str, version: str) -> Path:
 
 
 def reason_in(told: str) -> str:
-    """The last line of what an installer said that speaks of an error."""
+    """Return the last line of an installer's output that mentions an error."""
     lines = [line.removeprefix("npm error").strip() for line in told.splitlines()]
     return next((line for line in reversed(lines) if "error" in line.lower()), told.strip())[-300:]
 
 
 def _building() -> dict[str, str]:
-    """The environment in which what is built for Node is built for the one that will run it: by its own headers."""
+    """Return an environment in which addons are built with the headers of the Node that runs them."""
     own = Path(node()).resolve().parent.parent
     return environment(**({"npm_config_nodedir": str(own)} if (own / "include" / "node").is_dir() else {}))
 
 
 def _npm() -> list[str]:
-    """How npm is started; the script that the package on PyPI has for it is broken."""
+    """Return the command that starts npm; the script in the PyPI package is broken."""
     system = shutil.which("npm")
     if system:
         return [system]
@@ -68,7 +68,7 @@ def _npm() -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a program that runs on Node."""
+    """Return the environment of a program that runs on Node."""
     return {**os.environ, "PATH": f"{Path(node()).parent}{os.pathsep}{os.environ['PATH']}", **more}
 
 

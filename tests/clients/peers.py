@@ -1,4 +1,4 @@
-"""Other memories, written by their own programs and then adopted: counted, and found by a plain question."""
+"""Other memories, written by their own programs and then adopted: rows are counted, and found by a plain query."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clients.node import CACHE, NotHere, environment, installed, node, reason_in
 QUESTION = "how often is a failed payment tried again?"
 FACT = "A failed payment is tried three times, then parked"
 FIRST = 5
-"""So many of what is found are looked at: a task is found by its title in its own graph, its plan's and others."""
+"""The number of search results to check: a task is also found through its plan and other tasks."""
 MOSS = str(Path(sys.executable).with_name("moss"))
 
 
 def server_memory(folder: Path) -> tuple[int, list[str]]:
-    """Entities, an observation and a relation through its own tools."""
+    """Write entities, an observation and a relation through its own tools."""
     program = installed("@modelcontextprotocol/server-memory", "latest") / "dist" / "index.js"
     written = folder / "memory.jsonl"
     entities = [
@@ -38,7 +38,7 @@ def server_memory(folder: Path) -> tuple[int, list[str]]:
 
 
 def memory_keeper(folder: Path) -> tuple[int, list[str]]:
-    """A session with two items, a link between them and an entry in the journal."""
+    """Write a session with two items, a link between them and an entry in the journal."""
     program = installed("mcp-memory-keeper", "latest") / "dist" / "index.js"
     calls = [
         ("context_session_start", {"name": "checkout"}),
@@ -52,7 +52,7 @@ def memory_keeper(folder: Path) -> tuple[int, list[str]]:
 
 
 def basic_memory(folder: Path) -> tuple[int, list[str]]:
-    """Two notes, one of which leads to the other."""
+    """Write two notes, one of which links to the other."""
     program = _basic_memory()
     notes = {
         "Checkout service": "# Checkout service\n\n- [fact] Orders live in Postgres 17 #storage\n",
@@ -67,7 +67,7 @@ def basic_memory(folder: Path) -> tuple[int, list[str]]:
 
 
 def task_master(folder: Path) -> tuple[int, list[str]]:
-    """Two tasks, one with a subtask, one that depends on the other."""
+    """Write two tasks, one with a subtask, one that depends on the other."""
     installed("task-master-ai", "latest")
     program = CACHE / "task-master-ai" / "latest" / "node_modules" / ".bin" / "task-master"
     project = folder / "project"
@@ -87,7 +87,7 @@ def task_master(folder: Path) -> tuple[int, list[str]]:
 
 
 def beads(folder: Path) -> tuple[int, list[str]]:
-    """Two issues, written out as its own backup is."""
+    """Write two issues, exported as its own backup is."""
     program = installed("@beads/bd", "latest") / "bin" / "bd"  # which its package downloads from GitHub
     issues = folder / "issues.jsonl"
     _ran([str(program), "init", "--quiet", "--prefix", "shop"], folder, HOME=str(folder))
@@ -98,7 +98,7 @@ def beads(folder: Path) -> tuple[int, list[str]]:
 
 
 def _adopted(source: str, path: Path, folder: Path, counts: dict[str, int]) -> tuple[int, list[str]]:
-    """What was written is counted, taken, found, and not taken again; the source stays as it is."""
+    """Assert that the rows are counted, adopted, found, and not adopted twice, and that the source is unchanged."""
     before = _files(path)
     tried = _moss(folder, "adopt", source, str(path), "-w", "shop", "--dry-run")
     taken = _moss(folder, "adopt", source, str(path), "-w", "shop")
@@ -135,7 +135,7 @@ def _ran(command: list[str], folder: Path, **more: str) -> str:
 
 
 def _call_tools(command: list[str], calls: list[tuple[str, dict[str, Any]]], folder: Path, **more: str) -> None:
-    """Calls a server's tools one after the other, each after the answer to the one before."""
+    """Call a server's tools in sequence, each after the previous answer."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "moss", "version": "1"}}
     process = subprocess.Popen(
         command, cwd=folder, env=environment(HOME=str(folder), **more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -176,7 +176,7 @@ def _asking(process: subprocess.Popen[str]) -> Callable[[str, dict[str, Any]], A
 
 
 def _basic_memory() -> str:
-    """Its command, in an environment of its own: it needs a newer Python than Moss."""
+    """Return its command in a separate environment, because it needs a newer Python than Moss."""
     folder = CACHE / "basic-memory"
     if not (folder / "installed").exists():
         subprocess.run([_python("3.12"), "-m", "venv", "--clear", str(folder)], check=True)
@@ -189,7 +189,7 @@ def _basic_memory() -> str:
 
 
 def _python(least: str) -> str:
-    """A Python of at least that version which starts: this one, one on the path, or one that stands beside this one."""
+    """Return a Python of at least that version that starts: this one, one on the path, or one beside this one."""
     named = [shutil.which(f"python3.{minor}") for minor in (14, 13, 12)]
     beside = sorted(Path(sys.base_prefix).resolve().parent.glob("*3.*/bin/python3"), reverse=True)
     asked = f"import sys; sys.exit(sys.version_info < {tuple(map(int, least.split('.')))})"

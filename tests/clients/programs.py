@@ -1,4 +1,4 @@
-"""The agents' own programs: connected as Moss prints it, they list it as connected."""
+"""The agents' own programs: after connecting them with the printed command, they list Moss as connected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from clients.node import environment, installed
 from clients.scripted_model import ScriptedModel
-from moss_memory.http.http_clients import connections
+from moss_memory.http.http_clients import connect_commands
 from moss_memory.registry.catalog import CORE
 from support.http_server import HttpServer
 
@@ -28,12 +28,12 @@ _CODEX_ASKED: tuple[dict[str, object], ...] = (
 
 
 def claude_code(folder: Path) -> tuple[int, list[str]]:
-    """`claude mcp add` as printed, then `claude mcp list` says that it is connected."""
+    """Run the printed `claude mcp add`, and assert that `claude mcp list` shows it as connected."""
     return _connected("Claude Code", CLAUDE, ["claude", "mcp", "list"], "Connected", folder)
 
 
 def tool_search(folder: Path) -> tuple[int, list[str]]:
-    """Claude Code offers a model the `core` at once and finds `moss_revert` by an everyday word, as the hints say."""
+    """Assert that Claude Code offers the `core` tools and finds `moss_revert` by an everyday word of the hints."""
     with ScriptedModel("undo") as model:
         run = _shell(CLAUDE, folder, ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none", DISABLE_AUTOUPDATER="1")
         done = run("moss connect claude-code && claude -p 'Search for a tool' --model claude-sonnet-4-5")
@@ -47,15 +47,15 @@ def tool_search(folder: Path) -> tuple[int, list[str]]:
 
 
 def gemini(folder: Path) -> tuple[int, list[str]]:
-    """`gemini mcp add` as printed, then `gemini mcp list` says that it is connected."""
+    """Run the printed `gemini mcp add`, and assert that `gemini mcp list` shows it as connected."""
     return _connected("Gemini CLI", GEMINI, ["gemini", "mcp", "list"], "Connected", folder)
 
 
 def codex(folder: Path) -> tuple[int, list[str]]:
-    """`codex mcp add` as printed, then its app server lists Moss's tools."""
+    """Run the printed `codex mcp add`, and assert that its app server lists Moss's tools."""
     with HttpServer(folder / "home") as server:
         run = _shell(CODEX, folder)
-        added = run(dict(connections(server.address, str(folder / "home" / "token")))["Codex"])
+        added = run(dict(connect_commands(server.address, str(folder / "home" / "token")))["Codex"])
         if added.returncode:
             return 0, [(added.stderr or added.stdout)[-300:]]
         said = "".join(f"{json.dumps(message)}\n" for message in _CODEX_ASKED)
@@ -66,7 +66,7 @@ def codex(folder: Path) -> tuple[int, list[str]]:
 
 
 def by_moss_connect(folder: Path) -> tuple[int, list[str]]:
-    """In a fresh home `moss connect CLIENT`, then the client itself says that it is connected, by stdio."""
+    """Run `moss connect CLIENT` in a fresh home, and assert that the client shows Moss as connected over stdio."""
     asked = "printf '%s\\n' " + " ".join(f"'{json.dumps(message)}'" for message in _CODEX_ASKED)
     lines = {
         "claude-code": (CLAUDE, "claude mcp list", "Connected"),
@@ -86,7 +86,7 @@ def by_moss_connect(folder: Path) -> tuple[int, list[str]]:
 
 
 def plugin(folder: Path) -> tuple[int, list[str]]:
-    """Each client accepts the plugin in its own form."""
+    """Assert that each client accepts the plugin in its own format."""
     plugins = Path(__file__).resolve().parents[2] / "plugins"
     lines = {
         "claude-code": (CLAUDE, f"claude plugin validate {plugins / 'moss'}", "passed"),
@@ -104,7 +104,7 @@ def plugin(folder: Path) -> tuple[int, list[str]]:
 
 
 def session_start_hooks(folder: Path) -> tuple[int, list[str]]:
-    """`moss connect CLIENT --hooks` writes a hook that the client accepts, and that prints the open work."""
+    """Assert that `moss connect CLIENT --hooks` writes a hook that the client accepts and that prints the open work."""
     failed = []
     clients = {"claude-code": CLAUDE, "codex": CODEX, "gemini": GEMINI}
     for client, package in clients.items():
@@ -121,7 +121,7 @@ def session_start_hooks(folder: Path) -> tuple[int, list[str]]:
 
 
 def session_in_a_repository(folder: Path) -> tuple[int, list[str]]:
-    """A task made in a repository is in the first request of a new session, in a shell without Moss on its path."""
+    """Assert that a new session's first request contains a task of its repository, without Moss on the shell's path."""
     project = folder / "shop"
     run = _shell(CLAUDE, folder)
     made = run(f"git init -q {project} && cd {project} && moss init && moss task create 'Rotate the keys' "
@@ -155,7 +155,7 @@ def _connected(
 ) -> tuple[int, list[str]]:
     with HttpServer(folder / "home") as server:
         run = _shell(package, folder)
-        added = run(dict(connections(server.address, str(folder / "home" / "token")))[client])
+        added = run(dict(connect_commands(server.address, str(folder / "home" / "token")))[client])
         listed = run(" ".join(listing))
         said = listed.stdout + listed.stderr
         if added.returncode == 0 and "moss" in said and word in said:
@@ -164,7 +164,7 @@ def _connected(
 
 
 def _shell(package: tuple[str, str], folder: Path, **more: str) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs lines as a person types them, in a home folder of their own, with a program on the path."""
+    """Return a function that runs shell lines in a separate home folder, with a program on the path."""
     programs = installed(*package)
     while programs.name != "node_modules":
         programs = programs.parent

@@ -1,4 +1,4 @@
-"""A model's side of a conversation, without a model: asks for a tool search, then keeps what the client answers."""
+"""A scripted model API: it requests a tool search, then records the client's answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ScriptedModel:
-    """An HTTP server that answers as a model which searches for tools and then says that it is done."""
+    """An HTTP server that answers as a model that searches for tools and then ends its turn."""
 
     def __init__(self, query: str) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -44,11 +44,11 @@ class ScriptedModel:
         self._server.server_close()
 
     def offered(self) -> set[str]:
-        """The tools that the first request of the client offers."""
+        """Return the tools that the first request of the client offers."""
         return {tool["name"] for tool in self.requests[0]["tools"]}
 
     def found(self) -> list[str]:
-        """The tools that the client found, best first."""
+        """Return the tools that the client found, best first."""
         results = [part for one in self.requests[-1]["messages"] for part in _parts(one)]
         listed = [part["content"] for part in results if part.get("type") == "tool_result"]
         return [one["tool_name"] for content in listed for one in content if one.get("type") == "tool_reference"]
@@ -60,7 +60,7 @@ def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _events(block: dict[str, Any], reason: str) -> list[dict[str, Any]]:
-    """One answer of the model as a stream of events."""
+    """Return one answer of the model as a stream of events."""
     is_text = block["type"] == "text"
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []}
     usage = {"input_tokens": 1, "output_tokens": 1}

@@ -1,4 +1,4 @@
-"""Every change says who made it, through every interface."""
+"""Every change records its author, through every interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory import open_store
-from moss_memory.storage.call_context import clean_actor
+from moss_memory.storage.call import clean_actor
 from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient, call, request
 from support.repositories import CLEAN, Repository
@@ -41,7 +41,7 @@ def test_names_are_joined_cleaned_and_bounded() -> None:
 
 
 @pytest.mark.sqlite(reason="interfaces, not engines")
-def test_a_client_a_person_in_the_browser_the_command_line_and_python_have_their_names(tmp_path: Path) -> None:
+def test_clients_people_in_the_browser_the_command_line_and_python_are_named(tmp_path: Path) -> None:
     shop = Repository(tmp_path / "shop")
     commit = shop.commit({"a.py": "1"})
     home = tmp_path / "home"
@@ -78,7 +78,7 @@ def test_a_client_a_person_in_the_browser_the_command_line_and_python_have_their
     assert authors(str(home)) == ["claude-code", "owner · test", "browser", "cli", "python", "nightlyjob"]
 
 
-def test_events_of_tasks_entries_and_changes_say_it_too(home: str) -> None:
+def test_events_of_tasks_entries_and_changes_name_their_author(home: str) -> None:
     with open_store(home, actor="anna") as store:
         store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t", "steps": [{"title": "s"}]})
         store.call("branchmind_notes_commit", {"workspace": "w", "content": "n"})
@@ -90,7 +90,7 @@ def test_events_of_tasks_entries_and_changes_say_it_too(home: str) -> None:
         json.dumps(entries)
 
 
-def test_clients_that_share_a_store_are_named_call_by_call(home: str) -> None:
+def test_clients_that_share_a_store_are_named_for_each_call(home: str) -> None:
     with open_store(home) as store:
         store.call("capsule_store", {"name": "auth", "capsule_text": FULL}, actor="anna")
         for number, actor in enumerate(("anna", "ben", "ben", "", "anna", None)):

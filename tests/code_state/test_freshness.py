@@ -1,4 +1,4 @@
-"""Freshness says which files have changed, as git says it, and no repository makes Moss run a program."""
+"""Freshness reports changed files like git, and no repository can make Moss run a program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fresh(commits: int = 0, *, state: str = "fresh", **lists: list[str]) -> dict
     return {"state": state, "commits": commits, "changed": [], "missing": [], **lists}
 
 
-def test_a_capsule_says_where_it_was_saved_and_that_it_is_fresh(store: Store, shop: Repository) -> None:
+def test_a_saved_capsule_records_its_commit_and_is_fresh(store: Store, shop: Repository) -> None:
     answer = fetch(store)
     assert answer["saved_in"] == {"repository": "shop", "branch": "main", "commit": shop.head}
     assert answer["freshness"] == fresh()
@@ -55,7 +55,7 @@ def test_a_capsule_says_where_it_was_saved_and_that_it_is_fresh(store: Store, sh
     assert "saved_in" not in fetch(store, include_text=False)
 
 
-def test_a_changed_file_drifts_a_moved_one_is_missing_and_none_left_orphans(store: Store, shop: Repository) -> None:
+def test_a_changed_file_is_drifted_a_moved_one_missing_and_no_file_orphaned(store: Store, shop: Repository) -> None:
     shop.commit({"README.md": "no file of it"})
     assert fetch(store)["freshness"] == fresh(1)
     shop.commit({"src/auth/session.py": "changed"})
@@ -71,7 +71,7 @@ def test_a_changed_file_drifts_a_moved_one_is_missing_and_none_left_orphans(stor
     assert fetch(store)["freshness"] == fresh(4, state="orphaned", missing=["src/auth/session.py", "src/db.py"])
 
 
-def test_update_append_and_confirm_move_the_commit_on(store: Store, shop: Repository) -> None:
+def test_update_append_and_confirm_record_the_current_commit(store: Store, shop: Repository) -> None:
     changes: list[Callable[[], dict[str, Any]]] = [
         lambda: store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "t"}),
         lambda: store.call(
@@ -90,7 +90,7 @@ def test_update_append_and_confirm_move_the_commit_on(store: Store, shop: Reposi
     assert store.call("moss_changes", {"after": 0})["changes"][-1]["tool"] == "moss_confirm"
 
 
-def test_a_new_name_keeps_the_commit_and_an_old_version_has_its_own(store: Store, shop: Repository) -> None:
+def test_a_renamed_capsule_keeps_its_commit_and_each_version_has_its_own(store: Store, shop: Repository) -> None:
     saved = shop.head
     shop.commit({"src/db.py": "x"})
     store.call("moss_rename", {"type": "capsule", "workspace": "shop", "name": "auth", "new_name": "auth2"})
@@ -130,7 +130,7 @@ def test_a_commit_that_is_not_in_a_shallow_clone_is_unknown(
     assert (found["state"], found["why"]) == ("unknown", "the commit is not in this clone")
 
 
-def test_two_clones_of_one_origin_are_one_repository(
+def test_two_clones_of_one_origin_are_the_same_repository(
     store: Store, shop: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("one", "two"):
@@ -144,7 +144,7 @@ def test_two_clones_of_one_origin_are_one_repository(
     assert answer["freshness"] == fresh(1, state="drifted", changed=["src/db.py"])
 
 
-def test_another_repository_learns_only_name_and_id(
+def test_another_repository_shows_only_name_and_id(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Repository(tmp_path / "other").commit({"a": "1"})
@@ -169,7 +169,7 @@ def test_outside_of_a_repository_nothing_is_recorded(
     assert "freshness" not in answer
 
 
-def test_the_setting_turns_it_off(home: str, shop: Repository, clock: Clock) -> None:
+def test_the_setting_disables_recording(home: str, shop: Repository, clock: Clock) -> None:
     with (
         open_test_store(home, clock, records_work_tree=True) as usual,
         Store(usual.config.replace(record_code=False)) as store,
@@ -181,7 +181,7 @@ def test_the_setting_turns_it_off(home: str, shop: Repository, clock: Clock) -> 
         assert found["freshness"]["why"] == "the setting record_code is off"
 
 
-def test_the_worst_comes_first_with_cards_of_decisions_and_evidence(store: Store, shop: Repository) -> None:
+def test_the_most_outdated_come_first_with_cards_of_decisions_and_evidence(store: Store, shop: Repository) -> None:
     def save(name: str, text: str) -> None:
         store.call("capsule_store", {"workspace": "shop", "name": name, "capsule_text": f"{FULL} {text}"})
 
@@ -206,7 +206,7 @@ def test_the_worst_comes_first_with_cards_of_decisions_and_evidence(store: Store
     assert [item["freshness"]["state"] for item in one] == ["orphaned"]
 
 
-def test_two_processes_at_the_most_and_none_again(
+def test_at_most_two_processes_run_and_none_for_a_repeated_call(
     store: Store, shop: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Any] = []
@@ -225,7 +225,7 @@ def test_two_processes_at_the_most_and_none_again(
     monkeypatch.undo()
 
 
-def test_without_git_and_without_time_it_is_unknown(
+def test_without_git_or_time_the_state_is_unknown(
     store: Store, shop: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.commit({"src/db.py": "never compared"})
@@ -267,7 +267,7 @@ def test_no_setting_of_a_repository_runs_a_program(store: Store, shop: Repositor
         shop.git("config", key, value)
     shop.git("config", "core.repositoryformatversion", "1")
     marker.unlink(missing_ok=True)
-    # The id of the repository is another one now that it has an origin.
+    # The repository has another id now that it has an origin.
     store.call("capsule_store", {"workspace": "shop", "name": "auth", "capsule_text": TEXT, "mode": "replace"})
     (shop.folder / ".git" / "refs" / "heads" / "main").write_text(f"{saved}\n")
     found = fetch(store)["freshness"]

@@ -1,4 +1,4 @@
-"""A drifted hand-over is seen on the command line, at the start of a session and in the prompt `load`."""
+"""A drifted hand-over is marked on the command line, at the start of a session and in the prompt `load`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.sqlite(reason="interfaces, not engines")
 
 
 class Shop:
-    """A repository and a home, used by the command line as a person does."""
+    """A repository and a home for commands."""
 
     def __init__(self, place: Path) -> None:
         self.repository = Repository(place / "shop")
@@ -55,7 +55,7 @@ def stale_lines(out: str) -> list[str]:
     return [line for line in out.splitlines() if line.startswith("- stale:")]
 
 
-def test_prime_says_in_one_line_that_the_latest_hand_over_has_drifted(shop: Shop) -> None:
+def test_prime_reports_a_drifted_latest_hand_over_in_one_line(shop: Shop) -> None:
     assert stale_lines(shop.moss("prime")) == []
     shop.drift()
     assert stale_lines(shop.moss("prime")) == [f'- stale: "{STALE}"']
@@ -64,7 +64,7 @@ def test_prime_says_in_one_line_that_the_latest_hand_over_has_drifted(shop: Shop
     assert stale_lines(shop.moss("prime")) == []
 
 
-def test_prime_says_it_too_if_several_workspaces_are_open(shop: Shop) -> None:
+def test_prime_reports_drift_if_several_workspaces_are_open(shop: Shop) -> None:
     shop.moss("store", "first/other", stdin=FULL)
     shop.moss("rename", "shop/auth", "second/auth")
     shop.drift()
@@ -81,7 +81,7 @@ def loaded(shop: Shop, **arguments: Any) -> str:
     return str(messages["result"]["messages"][1]["content"]["resource"]["text"])
 
 
-def test_the_prompt_says_it_inside_the_fence(shop: Shop) -> None:
+def test_the_prompt_reports_drift_inside_the_fence(shop: Shop) -> None:
     assert "stale:" not in loaded(shop)
     shop.drift()
     for arguments in ({}, {"name": "auth"}):
@@ -91,7 +91,7 @@ def test_the_prompt_says_it_inside_the_fence(shop: Shop) -> None:
         assert stale == f'stale: "{STALE}"; read these files before you rely on it'
 
 
-def test_a_check_fails_until_somebody_has_looked(shop: Shop) -> None:
+def test_a_check_fails_until_the_capsule_is_confirmed(shop: Shop) -> None:
     shop.moss("freshness", "--workspace", "shop", "--check")
     shop.drift()
     shop.moss("freshness", "--workspace", "shop", "--check", code=1)
@@ -114,7 +114,7 @@ def test_a_check_fails_until_somebody_has_looked(shop: Shop) -> None:
 SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
 
 
-def test_pages_show_a_badge_and_the_state_of_each_place(tmp_path: Path) -> None:
+def test_pages_show_a_badge_and_the_state_of_each_file(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     shop.home = str(Path(shop.repository.folder) / "home")  # a server runs in the folder of its home here
     shop.moss("store", "shop/auth", stdin=TEXT)

@@ -1,4 +1,4 @@
-"""Paths are found in every usual spelling; their number is bounded."""
+"""Extraction of paths from text: every usual spelling, and a limited number."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from moss_memory.code_state.paths_in_text import MOST_PATHS, paths_in
         ("nothing here, and so on", []),
     ],
 )
-def test_paths_are_found_as_they_are_written(text: str, paths: list[str]) -> None:
+def test_paths_are_found_in_every_spelling(text: str, paths: list[str]) -> None:
     found = paths_in(text, "/home/ada/shop")
     assert set(paths) <= set(found) if paths else not found
     assert not any(path.startswith(("/", "..", ".git")) for path in found)
 
 
 @pytest.mark.parametrize("part", ["`", '"a', "a/", "./", "a.", "\n", "'b ", "a/b.c "])
-def test_a_long_text_gives_a_bounded_number_of_paths(part: str) -> None:
+def test_a_long_text_has_a_limited_number_of_paths(part: str) -> None:
     assert len(paths_in(part * (1_000_000 // len(part)))) <= MOST_PATHS

@@ -1,4 +1,4 @@
-"""Repository, branch and commit are read from files, as git itself says them."""
+"""Repository, branch and commit are read from files and equal those of git."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shop(tmp_path: Path) -> Repository:
     return made
 
 
-def test_a_plain_repository_is_known_in_every_folder_of_it(shop: Repository) -> None:
+def test_a_plain_repository_is_found_from_every_folder_in_it(shop: Repository) -> None:
     for folder in (shop.folder, shop.folder / "src"):
         state = known(folder)
         assert (state.repository, state.branch, state.commit) == ("shop", "main", shop.head)
@@ -61,7 +61,7 @@ def test_a_linked_work_tree_has_the_name_of_the_main_one(shop: Repository, tmp_p
     assert state.repository_id == known(shop.folder).repository_id != ""
 
 
-def test_a_submodule_is_a_repository_of_its_own(shop: Repository, tmp_path: Path) -> None:
+def test_a_submodule_is_a_separate_repository(shop: Repository, tmp_path: Path) -> None:
     part = Repository(tmp_path / "part")
     part.commit({"p.py": "1"})
     shop.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(part.folder), "lib/part")
@@ -70,7 +70,7 @@ def test_a_submodule_is_a_repository_of_its_own(shop: Repository, tmp_path: Path
     assert state.repository_id != known(shop.folder).repository_id
 
 
-def test_a_repository_with_reftable_has_a_name_only(shop: Repository) -> None:
+def test_a_repository_with_reftable_has_only_a_name(shop: Repository) -> None:
     shop.git("config", "extensions.refStorage", "reftable")
     (shop.folder / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
     state = known(shop.folder)
@@ -81,6 +81,7 @@ def test_clones_of_one_origin_have_one_id_without_user_and_password(shop: Reposi
     ids = set()
     for number, url in enumerate((
         "https://ada:secret@Example.org/acme/shop.git", "git@example.org:acme/shop", "ssh://git@example.org:22/acme/shop/",
+        "git@Example.org:acme/shop.git",
     )):  # fmt: skip
         clone = Repository(tmp_path / str(number))
         clone.git("remote", "add", "origin", url)
@@ -89,7 +90,7 @@ def test_clones_of_one_origin_have_one_id_without_user_and_password(shop: Reposi
     assert "secret" not in normalize_url("https://ada:secret@example.org/acme/shop", "/")
 
 
-def test_the_state_follows_every_commit_and_checkout(shop: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_state_changes_with_every_commit_and_checkout(shop: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shop.folder)
     for number in range(5):
         head = shop.commit({"src/a.py": str(number)})
@@ -103,18 +104,18 @@ def test_the_state_follows_every_commit_and_checkout(shop: Repository, monkeypat
 
 
 @pytest.mark.parametrize("content", ["gitdir: /nonexistent\n", "", "gitdir:\n", "\0\0", "gitdir: ../../..\n"])
-def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path: Path, content: str) -> None:
+def test_a_git_file_with_a_missing_target_is_not_a_repository(tmp_path: Path, content: str) -> None:
     (tmp_path / ".git").write_text(content)
     assert read(tmp_path) is None
 
 
-def test_a_reference_cannot_lead_out_of_the_repository(shop: Repository, tmp_path: Path) -> None:
+def test_a_reference_cannot_point_outside_of_the_repository(shop: Repository, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("a" * 40)
     (shop.folder / ".git" / "HEAD").write_text("ref: refs/heads/../../../../secret\n")
     assert known(shop.folder).commit == ""
 
 
-def test_references_in_a_circle_end(shop: Repository) -> None:
+def test_cyclic_references_end(shop: Repository) -> None:
     heads = shop.folder / ".git" / "refs" / "heads"
     (heads / "a").write_text("ref: refs/heads/b\n")
     (heads / "b").write_text("ref: refs/heads/a\n")
@@ -122,7 +123,7 @@ def test_references_in_a_circle_end(shop: Repository) -> None:
     assert known(shop.folder).commit == ""
 
 
-def test_a_fifo_in_place_of_a_file_blocks_nothing(shop: Repository) -> None:
+def test_a_fifo_in_place_of_a_file_does_not_block(shop: Repository) -> None:
     for name in ("packed-refs", "refs/heads/main", "config"):
         path = shop.folder / ".git" / name
         path.unlink(missing_ok=True)
@@ -138,7 +139,7 @@ def test_a_huge_file_is_not_read(shop: Repository) -> None:
     assert known(shop.folder).commit == ""
 
 
-def test_a_repository_that_gets_an_origin_stays_the_same(shop: Repository) -> None:
+def test_a_repository_that_gets_an_origin_keeps_its_identity(shop: Repository) -> None:
     before = known(shop.folder)
     shop.git("remote", "add", "origin", "https://example.org/shop")
     after = known(shop.folder)
@@ -174,16 +175,14 @@ def test_every_clone_by_path_has_the_id_of_the_repository(shop: Repository, tmp_
     assert len(ids(shop, *clones)) == 1
 
 
-def test_a_path_through_a_link_is_the_same_path(shop: Repository, tmp_path: Path) -> None:
+def test_a_path_through_a_symbolic_link_is_the_same_path(shop: Repository, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(shop.folder)
     linked = clone(shop.folder, tmp_path / "linked")
     linked.git("remote", "set-url", "origin", str(tmp_path / "link"))
     assert len(ids(shop, linked)) == 1
 
 
-def test_those_that_push_to_a_bare_repository_and_those_that_clone_it_have_one_id(
-    shop: Repository, tmp_path: Path
-) -> None:
+def test_clones_that_push_to_and_clone_from_a_bare_repository_have_one_id(shop: Repository, tmp_path: Path) -> None:
     bare = Repository(tmp_path / "srv" / "shop.git", init=False)
     bare.folder.mkdir(parents=True)
     bare.git("init", "-q", "--bare")
@@ -195,7 +194,7 @@ def test_those_that_push_to_a_bare_repository_and_those_that_clone_it_have_one_i
     assert alone.shares_id(known(shop.folder))
 
 
-def test_two_unrelated_repositories_of_one_name_share_no_id(shop: Repository, tmp_path: Path) -> None:
+def test_two_unrelated_repositories_of_one_name_have_different_ids(shop: Repository, tmp_path: Path) -> None:
     namesake = Repository(tmp_path / "elsewhere" / "shop")
     assert not known(shop.folder).shares_id(known(namesake.folder))
     namesake.commit({"a": "other"})
@@ -206,7 +205,7 @@ def test_two_unrelated_repositories_of_one_name_share_no_id(shop: Repository, tm
     assert not known(shop.folder).is_same_repository(known(namesake.folder))
 
 
-def test_clones_that_name_each_other_have_one_id(shop: Repository, tmp_path: Path) -> None:
+def test_clones_with_each_other_as_origin_have_one_id(shop: Repository, tmp_path: Path) -> None:
     other = clone(shop.folder, tmp_path / "stick")
     shop.git("remote", "add", "origin", str(other.folder))
     assert len(ids(shop, other)) == 1
@@ -214,7 +213,7 @@ def test_clones_that_name_each_other_have_one_id(shop: Repository, tmp_path: Pat
     assert len(ids(shop, other)) == 1
 
 
-def test_a_running_process_sees_that_the_cloned_repository_gets_an_origin(shop: Repository, tmp_path: Path) -> None:
+def test_a_running_process_notices_a_new_origin_of_the_cloned_repository(shop: Repository, tmp_path: Path) -> None:
     tree = find_work_tree(str(clone(shop.folder, tmp_path / "copy").folder))
     assert tree is not None
     before = tree.state()
@@ -228,7 +227,7 @@ def test_a_running_process_sees_that_the_cloned_repository_gets_an_origin(shop: 
 @pytest.mark.parametrize(
     "place", ["a\0b", "x" * 5000, "/nonexistent/shop", "/dev/zero", "/proc/self/mem", "~/shop", "/" * 900_000]
 )
-def test_an_origin_that_leads_nowhere_is_only_compared(shop: Repository, place: str) -> None:
+def test_an_unreachable_origin_is_only_compared_as_text(shop: Repository, place: str) -> None:
     config = shop.folder / ".git" / "config"
     config.write_text(f'{config.read_text()}[remote "origin"]\n\turl = {place}\n')
     assert known(shop.folder).repository_id.startswith("origin-")

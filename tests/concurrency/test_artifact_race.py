@@ -1,4 +1,4 @@
-"""Eight processes read, change and write the same artifact: one winner a version, nothing lost, nothing repeated."""
+"""Eight processes read, change and write one artifact: one of them wins each version, no write is lost or repeated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from artifact.shelf import check_artifacts
+from artifact.samples import check_artifacts
 from support.python_process import finish, start
 from support.store_truth import events, open_at
 
@@ -54,7 +54,7 @@ print(json.dumps({"won": won, "lost": lost, "created": created}))
 
 
 def race(home: Path) -> list[dict[str, Any]]:
-    """What each of the processes won and lost, once all had started before the first wrote."""
+    """Return the wins and losses of each process; all start before the first writes."""
     processes = [start(READ_MODIFY_WRITE, home, worker, TRIES, NAMES) for worker in range(WORKERS)]
     for process in processes:
         assert process.stdout is not None
@@ -85,7 +85,7 @@ def test_of_eight_racing_processes_one_wins_each_version(store: Store, home: Pat
     check_artifacts(home)
 
 
-def test_two_updates_of_one_version_leave_one_winner_who_is_seen_by_the_other(home: Path) -> None:
+def test_of_two_updates_of_one_version_one_wins_and_the_other_sees_it(home: Path) -> None:
     with open_at(home) as one, open_at(home) as other:
         one.call("artifact_store", {"name": "a", "kind": "k", "data": {"by": "nobody"}})
         update = {"name": "a", "kind": "k", "expected_version": 1}

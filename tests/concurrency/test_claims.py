@@ -1,12 +1,12 @@
-"""Twenty processes ask for work at once: each piece is given to one of them, and a dead one's comes back."""
+"""Twenty processes claim tasks at once: each task is claimed by one of them, and again after the agent was killed."""
 
 from __future__ import annotations
 
 import random
 from typing import TYPE_CHECKING
 
-from moss_memory.rows.ids import wall_clock_ms
-from property.task_model import check_one_organism
+from moss_memory.storage.call import wall_clock_ms
+from property.task_model import check_consistency
 from support.python_process import start
 from support.store_truth import open_at
 
@@ -39,7 +39,7 @@ print("nothing left", flush=True)
 
 
 def agents_at_work(home: Path) -> dict[str, subprocess.Popen[str]]:
-    """Twenty agents that have all begun to ask."""
+    """Start twenty agents and wait until all have begun to claim."""
     agents = {f"agent {number}": start(WORK, home, f"agent {number}", LEASE_S) for number in range(AGENTS)}
     for process in agents.values():
         assert process.stdout is not None
@@ -52,7 +52,7 @@ def agents_at_work(home: Path) -> dict[str, subprocess.Popen[str]]:
 
 
 def told(process: subprocess.Popen[str]) -> list[str]:
-    """Every whole line that a process wrote before it ended or was killed."""
+    """Return every whole line that a process wrote before it ended or was killed."""
     assert process.stdout is not None
     lines = process.stdout.read()
     process.wait()
@@ -63,7 +63,7 @@ def told(process: subprocess.Popen[str]) -> list[str]:
 
 
 def holders(store: Store) -> dict[str, str | None]:
-    """Who works on each task, as everybody sees it."""
+    """Return the agent that works on each task, None if nobody does."""
     ids = [f"TASK-{number:03}" for number in range(1, TASKS + 1)]
     return {one: store.call("tasks_show", {"workspace": "w", "target": one}).get("agent") for one in ids}
 
@@ -74,7 +74,7 @@ def make_tasks(store: Store) -> None:
         store.call("tasks_create", {**task, "steps": [{"title": "do it"}]} if number % 2 else task)
 
 
-def test_twenty_processes_that_ask_at_once_get_every_piece_and_none_twice(store: Store, home: Path) -> None:
+def test_twenty_processes_at_once_claim_every_task_and_none_twice(store: Store, home: Path) -> None:
     make_tasks(store)
     answers = {agent: told(process) for agent, process in agents_at_work(home).items()}
     assert all(lines[-1] == "nothing left" for lines in answers.values())
@@ -82,10 +82,10 @@ def test_twenty_processes_that_ask_at_once_get_every_piece_and_none_twice(store:
     assert len(given) == TASKS
     assert dict(given) == holders(store)
     assert len({agent for _, agent in given}) > 1, "only one of them came to ask"
-    check_one_organism(store, "w")
+    check_consistency(store, "w")
 
 
-def test_what_killed_processes_had_claimed_is_nobody_elses_until_the_lease_is_over(store: Store, home: Path) -> None:
+def test_tasks_of_killed_processes_stay_claimed_until_the_lease_expires(store: Store, home: Path) -> None:
     make_tasks(store)
     agents = agents_at_work(home)
     killed = random.Random(14).sample(sorted(agents), 12)  # noqa: S311
@@ -107,4 +107,4 @@ def test_what_killed_processes_had_claimed_is_nobody_elses_until_the_lease_is_ov
         ready = tomorrow.call("tasks_ready", {"workspace": "w", "limit": TASKS})
         assert ready["pagination"]["total"] == TASKS, "what was never given back comes back by itself"
         assert tomorrow.call("tasks_claim", {"workspace": "w", "agent": "heir"})["id"] == ready["tasks"][0]["id"]
-    check_one_organism(store, "w")
+    check_consistency(store, "w")

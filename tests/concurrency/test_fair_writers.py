@@ -1,4 +1,4 @@
-"""Thirty-two processes that write back to back: none is refused, none starves."""
+"""Thirty-two processes that write without a pause: none is refused, none starves."""
 
 from __future__ import annotations
 

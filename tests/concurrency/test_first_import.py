@@ -1,4 +1,4 @@
-"""The first calls of many threads: rooms are imported when first called, and never seen half made."""
+"""First calls by many threads: a tool's module is imported by its first call, and never used half imported."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ with open_at(sys.argv[1]) as store:
 """
 
 
-def test_twenty_threads_may_make_the_first_call_at_once(tmp_path: Path) -> None:
+def test_twenty_threads_make_the_first_call_at_once(tmp_path: Path) -> None:
     for number in range(4):
         assert run(TOGETHER, tmp_path / f"home{number}", THREADS).strip() == f"[] {THREADS}"

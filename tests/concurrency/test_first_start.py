@@ -1,4 +1,4 @@
-"""Sixteen processes meet in a home that does not exist: all succeed, and there is one schema."""
+"""Sixteen processes open a home that does not exist: all succeed, and there is one schema."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ print("done")
 
 
 def race(home: Path, *, racers: int = RACERS, umask: int = -1) -> None:
-    """Lines all racers up, lets them go at once, and waits for all to end well.
+    """Start all racers, release them at once, and wait until all have succeeded.
 
     They run without root's powers, so that permission bits bind them as they bind anyone.
     """

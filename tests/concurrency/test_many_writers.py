@@ -1,4 +1,4 @@
-"""Eight processes write at once: nothing is lost, nothing is locked, every name is given once."""
+"""Eight processes write at once: no write is lost, no call fails on a lock, every name is given once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from support.mcp_server import MOSS, McpServer
 from support.patience import TIMEOUT_S
 from support.python_process import environment, finish, start
 from support.store_truth import capsule, check_truth, events, open_at
+from support.thorough import complete_or
 
-ROUNDS = 15
-CONTESTED = 10
+ROUNDS = complete_or(15, 7)
+CONTESTED = complete_or(10, 5)
 SERVERS, COMMANDS, LOOPS = 4, 2, 2
 WORKERS = SERVERS + COMMANDS + LOOPS
 
@@ -39,7 +40,7 @@ print(json.dumps(answers))
 
 
 def plan_of(worker: int) -> list[tuple[str, dict[str, Any]]]:
-    """What one process does: own names, names that all want, lines in one capsule, a replacement, a deletion."""
+    """Return the calls of one process: own and shared names, lines in one capsule, a replacement, a deletion."""
     plan: list[tuple[str, dict[str, Any]]] = []
     for number in range(ROUNDS):
         own = f"own {worker}.{number}"
@@ -71,7 +72,7 @@ def loop(home: Path, worker: int) -> list[dict[str, Any]]:
 
 
 def command(home: Path, worker: int) -> list[dict[str, Any]]:
-    """One `moss` process a write, as a shell script would do it."""
+    """Run one `moss` process per write, as a shell script would."""
     answers = []
     for tool, arguments in plan_of(worker):
         text = arguments.get("capsule_text", "")
@@ -126,7 +127,7 @@ def test_eight_writing_processes_lose_nothing_and_never_meet_a_lock(home: Path) 
 
 
 def check_capsules(shared: str, call: Any) -> None:
-    """Every acknowledged store, replacement, deletion and appended line is there, once."""
+    """Assert that every acknowledged store, replacement, deletion and appended line is stored once."""
     for worker in range(WORKERS):
         for number in range(ROUNDS):
             assert shared.count(f"- line {worker}.{number}.") == 1

@@ -1,4 +1,4 @@
-"""One store used by eight threads, and one carried across a fork: nothing is lost, nothing is mixed up."""
+"""One store used by eight threads, and one inherited by a forked child: no write is lost, no answers are mixed up."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ assert len(names()) == 42, names()
     check_truth(home)
 
 
-def test_a_child_goes_on_after_its_parent_closed_the_store(home: Path) -> None:
+def test_a_child_can_write_after_its_parent_closed_the_store(home: Path) -> None:
     run(
         FORK
         + """
@@ -129,7 +129,7 @@ assert names() == ["before", "child 1", "child 2"], names()
     check_truth(home)
 
 
-def test_a_parent_goes_on_after_its_child_closed_the_store(home: Path) -> None:
+def test_a_parent_can_write_after_its_child_closed_the_store(home: Path) -> None:
     run(
         FORK
         + """
@@ -163,8 +163,8 @@ def in_the_middle():
 
 
 @pytest.mark.sqlite("the lock of writers is a file beside the store")
-def test_a_fork_in_the_middle_of_a_write_leaves_both_sides_with_the_truth(home: Path) -> None:
-    """The child may be refused, for its parent's transaction cannot be taken from it; it may not be fooled."""
+def test_a_fork_during_a_write_leaves_parent_and_child_with_correct_answers(home: Path) -> None:
+    """The child may be refused, for its parent's transaction cannot be taken from it; it may not get a wrong answer."""
     run(
         FORK
         + IMPORT_THREE
@@ -235,7 +235,7 @@ def test_a_child_that_outlives_a_killed_writer_does_not_keep_its_lock(
     check_truth(home)
 
 
-def test_ids_of_parent_and_child_differ_while_the_clock_stands_still(home: Path) -> None:
+def test_ids_of_parent_and_child_differ_if_the_clock_stops(home: Path) -> None:
     run(
         FORK
         + """

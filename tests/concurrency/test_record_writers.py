@@ -1,4 +1,4 @@
-"""Eight processes submit the same and different payloads at once: one record each, and every observation counted."""
+"""Eight processes submit equal and different payloads at once: one record each, and every observation counted."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contract.records.archive import SAMPLES, capability_of
 from support.beside import Beside
 from support.python_process import finish, start
 from support.store_truth import events
+from support.thorough import complete_or
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 WORKERS = 8
-ROUNDS = 24
+ROUNDS = complete_or(24, 10)
 WORKSPACES = ("one", "other")
 STATUS = ("planning", "in_progress", "completed", "deployed")
 SUBMIT = """
@@ -43,7 +44,7 @@ with open_at(sys.argv[1]) as store:
 
 
 def unit(identity: str, workspace: str, moment: int, **fields: Any) -> dict[str, Any]:
-    """A submission about a feature unit, observed so many microseconds after a fixed time."""
+    """Return a submission about a feature unit, observed `moment` microseconds after a fixed time."""
     return {
         "capability_id": capability_of("feature_unit"),
         "body": {**SAMPLES["feature_unit"], "id": identity, "dependencies": [], **fields},
@@ -53,7 +54,7 @@ def unit(identity: str, workspace: str, moment: int, **fields: Any) -> dict[str,
 
 
 def plan_of(worker: int) -> list[dict[str, Any]]:
-    """What one process submits: payloads of all, of its own, about an entity of all, and requests of all."""
+    """Return the submissions of one process: shared payloads, its own, about a shared entity, shared request ids."""
     plan = []
     for number in range(ROUNDS):
         workspace = WORKSPACES[number % 2]
@@ -67,7 +68,7 @@ def plan_of(worker: int) -> list[dict[str, Any]]:
 
 
 def run_all(home: Path, plans: list[list[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
-    """The answers of every process, once all had started before the first wrote."""
+    """Return the answers of every process; all start before the first writes."""
     processes = [start(SUBMIT, home) for _ in plans]
     for plan, process in zip(plans, processes, strict=True):
         assert process.stdin is not None
@@ -113,7 +114,7 @@ def test_eight_processes_leave_one_record_a_payload_and_count_every_observation(
 
 
 def check_answers(sent: list[dict[str, Any]], given: list[dict[str, Any]]) -> None:
-    """Each payload was created once, each submission has an id of its own, each request one answer."""
+    """Assert that each payload was created once, each submission has its own id, each request one answer."""
     records: dict[str, set[str]] = {}
     created: Counter[str] = Counter()
     requests: dict[str, list[dict[str, Any]]] = {}
@@ -139,7 +140,7 @@ def check_answers(sent: list[dict[str, Any]], given: list[dict[str, Any]]) -> No
 
 
 def check_contested(entity: dict[str, Any], sent: list[dict[str, Any]], workspace: str) -> None:
-    """The entity that all spoke of is the fold of what they said, in the order in which they observed it."""
+    """Assert that the shared entity is the fold of all submissions in the order of their observation."""
     said = sorted(
         (one for one in sent if one["body"]["id"] == "contested" and one["workspace"] == workspace),
         key=lambda one: str(one["provenance"]["extracted_at"]),
@@ -152,7 +153,7 @@ def check_contested(entity: dict[str, Any], sent: list[dict[str, Any]], workspac
 
 
 def check_timeline(store: Store, sent: list[dict[str, Any]], workspace: str) -> None:
-    """Every date of every entity is one event, however many said it."""
+    """Assert that every date of every entity is one event, even if several submissions contain it."""
     here = [one["body"] for one in sent if one["workspace"] == workspace]
     dates = {(body["id"], name, body[name]) for body in here for name in ("created_at", "updated_at")}
     found = store.call("list_timeline_events", {"workspace": workspace, "limit": 500})
@@ -160,7 +161,7 @@ def check_timeline(store: Store, sent: list[dict[str, Any]], workspace: str) -> 
 
 
 def check_file(home: Path, given: list[dict[str, Any]]) -> None:
-    """The file is whole, the index agrees with the rows, and every observation is there once with its event."""
+    """Assert that the file is whole, the index agrees with the rows, and each observation has one row and event."""
     with Beside(home) as beside:
         assert beside.problems() == []
         kept = {submission for (submission,) in beside.rows("select submission_id from observations")}

@@ -1,4 +1,4 @@
-"""The same call with the same key from many threads and processes: one of them writes, all are told the same."""
+"""The same call with the same idempotency key from many threads and processes: one writes, all get the same answer."""
 
 from __future__ import annotations
 

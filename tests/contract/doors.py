@@ -1,4 +1,4 @@
-"""The two doors through which the same contract is tested: `Store.call` and a real MCP client."""
+"""Test interfaces: the same contract is tested through `Store.call` and through a real MCP client."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.registry.operation import Operation
-from moss_memory.rows.ids import IdSource
+from moss_memory.storage.call import IdSource
 from moss_memory.store import Store
-from support.beside import dump, forget
+from support.beside import Beside, forget
 from support.declared import check_answer
 from support.python_process import environment
 from support.quick_stores import SERVER
@@ -27,7 +27,7 @@ FULL = "\n\n".join(f"## {label}\n{label} of the work." for label in LABELS) + "\
 
 
 class Clock:
-    """Milliseconds that stand still until a test moves them, in either direction."""
+    """A clock in milliseconds that changes only if a test moves it, forwards or backwards."""
 
     def __init__(self, ms: int = START_MS) -> None:
         self.ms = ms
@@ -44,7 +44,7 @@ class Clock:
 
 
 class CheckedStore(Store):
-    """A store whose every answer is held against what its tool declares."""
+    """A store that checks every answer against the declared answer of its tool."""
 
     def call(self, tool: str | Operation, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
         answer = super().call(tool, arguments, **more)
@@ -53,14 +53,14 @@ class CheckedStore(Store):
 
 
 def open_test_store(home: str, clock: Clock | None = None, **settings: Any) -> Store:
-    """A store whose time and settings the test decides, outside of any work tree; its answers are checked."""
+    """Return a `CheckedStore` with this clock, default settings and no work tree."""
     records_work_tree = settings.pop("records_work_tree", False)
     config = load_config(home, cwd="/").replace(**settings)
     return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource(), records_work_tree=records_work_tree)
 
 
 def outcome(store: Store, tool: str, arguments: Any) -> dict[str, Any] | MossError:
-    """What a call answers, or the error with which it is refused; any other exception passes through."""
+    """Return the answer or the typed error of a call; let any other exception pass."""
     try:
         return store.call(tool, arguments)
     except MossError as error:
@@ -68,7 +68,7 @@ def outcome(store: Store, tool: str, arguments: Any) -> dict[str, Any] | MossErr
 
 
 class Door:
-    """A way to call tools of one store, and to look behind it."""
+    """An interface for calling the tools of one store, with access to its home folder."""
 
     home: str
 
@@ -76,24 +76,28 @@ class Door:
         raise NotImplementedError
 
     def once(self, key: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """The answer to a call that has a key of its caller's."""
+        """Return the answer to a call with an idempotency key."""
         raise NotImplementedError
 
     def refuses(self, code: str, tool: str, /, **arguments: Any) -> MossError:
-        """The error of a call that must fail with this code and leave the store as it was."""
-        before = dump(self.home)
-        with pytest.raises(MossError) as caught:
-            self(tool, **arguments)
-        assert caught.value.code == code, caught.value.payload()
-        assert dump(self.home) == before, "a refused call changed the store"
+        """Return the error of a call; assert that it has this code and that the store is unchanged."""
+        with Beside(self.home) as beside:
+            token, before = beside.engine.change_token(), beside.dump()
+            with pytest.raises(MossError) as caught:
+                self(tool, **arguments)
+            assert caught.value.code == code, caught.value.payload()
+            # SQLite's token counts commits; the one of PostgreSQL counts only events.
+            nothing_committed = not beside.engine.can_lose_commits and beside.engine.change_token() == token
+            unchanged = nothing_committed or beside.dump() == before
+            assert unchanged, "a refused call changed the store"
         return caught.value
 
     def names(self, tool: str, /, **arguments: Any) -> list[Any]:
-        """The names of the items a listing shows, in its order."""
+        """Return the names of the listed items, in order."""
         return [item.get("name") for item in self(tool, **arguments)["items"]]
 
     def write_export(self, *lines: Any, name: str = "given.jsonl", end: str = "\n") -> str:
-        """Puts a file of records (or raw lines) into the exports folder and returns its name."""
+        """Write records or raw lines to a file in the exports folder and return its name."""
         folder = os.path.join(self.home, "exports")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         text = "".join((line if isinstance(line, str) else json.dumps(line)) + end for line in lines)
@@ -102,7 +106,7 @@ class Door:
         return name
 
     def read_export(self, path: str) -> list[dict[str, Any]]:
-        """The records of an exported file, its header left out."""
+        """Return the records of an exported file without its header."""
         with open(path, encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         return [line for line in lines if "_moss_export" not in line]
@@ -147,7 +151,7 @@ class McpServer:
         return entered
 
     def tools(self) -> list[Any]:
-        """What the server lists."""
+        """Return the listed tools."""
         found: list[Any] = self._portal.call(self.session.list_tools).tools
         return found
 
@@ -158,7 +162,7 @@ class McpServer:
         return self._portal.call(ask)
 
     def forget(self) -> None:
-        """Empties the store behind the running server's back, so that each test begins with nothing."""
+        """Delete all rows while the server runs, so that each test starts with an empty store."""
         shutil.rmtree(os.path.join(self.home, "exports"), ignore_errors=True)
         forget(self.home)
 

@@ -1,4 +1,4 @@
-"""Calls of every tool that together make each of them answer everything that it can answer."""
+"""Calls that together produce every declared field of every tool's answer."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SHOP = {"workspace": "shop"}
 UNIT = "neotoma:store_feature_unit:v1"
 TIMES = {"created_at": "2025-11-01T10:00:00Z", "updated_at": "2025-12-01"}
 MANY = 110
-"""More records than every page counts."""
+"""More records than a page counts exactly."""
 RELAXED = '"rotate the keys" AND decisions AND nowhere'
-"""A strict query that nothing meets and of which every family has a word."""
+"""A query with no exact match whose single words occur in every family."""
 KEY = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
-"""What looks like a credential; in one piece it would be found in this file."""
+"""Text in the form of a credential, split so that secret scanners do not report this file."""
 LONG = "a long story, told at length " * 200
 
 
 def prepare(home: str, **settings: Any) -> None:
-    """Puts files into a home folder about which tools have something to say, and its settings."""
+    """Write the settings and the valid and broken files that tools report."""
     os.makedirs(home, mode=0o700)
     files = {"config.json": {"import_max_bytes": 1_000, **settings}, "kinds/bad.json": [], "capabilities/bad.json": []}
     for name, content in {**files, **_OWN}.items():
@@ -39,7 +39,7 @@ def prepare(home: str, **settings: Any) -> None:
 
 
 def call_everything(call: Door) -> None:
-    """Calls every tool until nothing that they declare is left unanswered; `prepare` made the home folder."""
+    """Call every tool until each declared field was answered; `prepare` must have made the home folder."""
     call("capsule_store", workspace="similar", capsule_text=FULL)
     call("capsule_store", workspace="simlar", capsule_text=FULL)
     _capsules(call)
@@ -63,7 +63,7 @@ def call_everything(call: Door) -> None:
 
 
 def call_about_code(call: Door) -> None:
-    """The tools that compare with a repository, in one that changes."""
+    """Call the tools that compare with a git repository, while the repository changes."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shop = Repository(Path(folder) / "shop")
         os.chdir(shop.folder)
@@ -97,7 +97,7 @@ def call_about_code(call: Door) -> None:
 
 
 def call_unlisted(call: Door) -> None:
-    """The same for the tools that no agent is told of."""
+    """Call the unlisted tools until each declared field was answered."""
     call("artifact_purge", dry_run=True)
     call("branchmind_purge", dry_run=True)
     call("branchmind_purge")
@@ -426,7 +426,7 @@ def _tasks(call: Door) -> None:
 
 
 def _shared(call: Door, here: dict[str, Any]) -> None:
-    """What agents do that share a plan."""
+    """Call the tools for several agents that share a plan."""
     for priority in ("high", "low", "normal"):
         call("tasks_edit", **SHOP, target="TASK-002", priority=priority)
         call("tasks_ready", **SHOP)
@@ -471,7 +471,7 @@ def _packs(call: Door) -> None:
 
 
 def _pack_of_everything(call: Door) -> None:
-    """Packs of a workspace in which each part of a pack has and lacks what it may have."""
+    """Request packs in which each optional field of each part is present once and absent once."""
     here = {"workspace": "packed"}
     beside = {"include": ["capsules", "artifacts"], "run_id": "r"}
     labels = {"run_id": "r", "phase": "build", "role": "writer", "tags": ["t"]}

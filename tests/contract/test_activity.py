@@ -1,4 +1,4 @@
-"""What `moss_activity` and `moss_changes` promise."""
+"""`moss_activity` and `moss_changes`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from support.beside import newest_change
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 DAY_S = 86_400
 
 
-def test_what_there_is_is_counted_by_family_and_workspace(door: Door) -> None:
+@holds("decisions §9: the overview shows totals and changes, day by day")
+def test_rows_are_counted_by_family_and_workspace(door: Door) -> None:
     door("capsule_store", workspace="a", name="kept", capsule_text=FULL)
     door("capsule_store", workspace="a", name="gone", capsule_text=FULL)
     door("capsule_delete", workspace="a", name="gone")
@@ -29,7 +31,8 @@ def test_what_there_is_is_counted_by_family_and_workspace(door: Door) -> None:
     assert door("moss_activity", workspace="a")["counts"]["reasoning"] == 1
 
 
-def test_each_change_counts_on_its_day_for_its_family(home: str, clock: Clock) -> None:
+@holds("decisions §9: the overview shows totals and changes, day by day")
+def test_changes_are_counted_by_day_and_family(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as store:
         door = StoreDoor(store)
         door("capsule_store", workspace="a", name="one", capsule_text=FULL)
@@ -43,7 +46,8 @@ def test_each_change_counts_on_its_day_for_its_family(home: str, clock: Clock) -
         assert [day["artifact"] for day in door("moss_activity", workspace="B")["days"]] == [1]
 
 
-def test_the_days_are_those_of_the_events_also_of_calls_that_write_several(door: Door, home: str) -> None:
+@holds("decisions §9: the overview shows totals and changes, day by day")
+def test_days_count_every_event_of_calls_that_write_several(door: Door, home: str) -> None:
     door("tasks_create", workspace="a", kind="task", title="one", steps=[{"title": "s"}])
     door("tasks_note", workspace="a", target="TASK-001", note="x")
     door("capsule_purge")
@@ -53,13 +57,15 @@ def test_the_days_are_those_of_the_events_also_of_calls_that_write_several(door:
     assert sum(count for name, count in day.items() if name != "day") == len(changes)
 
 
+@holds("decisions §9: the overview shows totals and changes, day by day")
 def test_an_empty_store_has_no_activity(door: Door) -> None:
     answer = door("moss_activity")
     assert (answer["days"], answer["seq"], "last" in answer) == ([], 0, False)
     assert door("moss_changes") == {"seq": 0, "changes": [], "has_more": False}
 
 
-def test_changes_after_a_known_one_come_oldest_first_and_each_once(door: Door, home: str) -> None:
+@holds("decisions §9: the overview shows totals and changes, day by day")
+def test_changes_after_a_number_are_listed_once_oldest_first(door: Door, home: str) -> None:
     for name in ("one", "two", "three"):
         door("capsule_store", workspace="a", name=name, capsule_text=FULL)
     last = newest_change(door, home)
@@ -76,7 +82,8 @@ def test_changes_after_a_known_one_come_oldest_first_and_each_once(door: Door, h
     door.refuses("INVALID_REQUEST", "moss_changes", after=-1)
 
 
-def test_what_is_deleted_or_has_expired_does_not_count(door: Door, clock: Clock) -> None:
+@holds("workspaces: the last changed come first, each with its contents")
+def test_deleted_and_expired_rows_are_not_counted(door: Door, clock: Clock) -> None:
     for name, more in (("kept", {}), ("deleted", {}), ("expires", {"ttl_seconds": 10}), ("both", {"ttl_seconds": 10})):
         door("artifact_store", workspace="a", name=name, kind="freeform", data={}, **more)
     for name in ("deleted", "both"):

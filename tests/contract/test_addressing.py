@@ -1,4 +1,4 @@
-"""A capsule or artifact is found by what its answers call it, under its old name, and in more than one place."""
+"""Addresses of capsules and artifacts: fetch keys, former names, and names in several workspaces."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import FULL, Door
 from moss_memory.registry import catalog
+from support.promises import holds
 
 if TYPE_CHECKING:
     from moss_memory.errors import MossError
@@ -46,10 +47,12 @@ ADDRESSING = [
 ]
 
 
-def test_every_tool_that_addresses_by_name_is_known_here() -> None:
+@holds("decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name")
+def test_every_tool_with_an_address_is_tested_here() -> None:
     assert {*NEEDED, "capsule_fetch", "artifact_fetch", "capsule_restore", "artifact_delete"} <= set(ADDRESSING)
 
 
+@holds("decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name")
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("tool", ADDRESSING)
 def test_a_fetch_key_is_an_address(call: Door, tool: str, named: bool) -> None:
@@ -65,6 +68,7 @@ def test_a_fetch_key_is_an_address(call: Door, tool: str, named: bool) -> None:
     assert answer.get("id", first) == first
 
 
+@holds("decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name")
 @pytest.mark.parametrize("tool", ["capsule_fetch_many", "capsule_compose", "artifact_compose"])
 def test_a_fetch_key_is_an_item(call: Door, tool: str) -> None:
     family = tool.partition("_")[0]
@@ -73,23 +77,27 @@ def test_a_fetch_key_is_an_item(call: Door, tool: str) -> None:
     assert answer.get("parts_count", len(answer.get("items", []))) == 1
 
 
+@holds("decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name")
 @pytest.mark.parametrize("beside", [{"id": "x"}, {"workspace": "shop"}, {"name": "auth"}])
-def test_a_fetch_key_stands_alone(call: Door, beside: dict[str, str]) -> None:
+def test_a_fetch_key_excludes_other_addresses(call: Door, beside: dict[str, str]) -> None:
     key = store(call, "capsule", name="auth")["fetch_key"]
     call.refuses("AMBIGUOUS_ADDRESSING", "capsule_fetch", fetch_key=key, **beside)
 
 
+@holds("decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name")
 @pytest.mark.parametrize("key", [{}, {"name": "auth"}, {"moss_capsule": 1}, {"moss_workspace": "shop"}, "auth"])
-def test_what_is_no_fetch_key_is_refused(call: Door, key: Any) -> None:
+def test_an_invalid_fetch_key_is_refused(call: Door, key: Any) -> None:
     call.refuses("INVALID_REQUEST", "capsule_fetch", fetch_key=key)
 
 
-def test_the_key_of_another_family_names_its_tool(call: Door) -> None:
+@holds("decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name")
+def test_a_fetch_key_of_another_family_proposes_its_tool(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "capsule_fetch", fetch_key={"moss_artifact": "a", "moss_workspace": "w"})
     assert "artifact_fetch" in error.message
 
 
-def test_a_name_in_several_workspaces_is_listed_and_none_is_picked(call: Door) -> None:
+@holds("decisions §10: a name in several places is listed, a renamed one is followed, an active row is not restored")
+def test_an_ambiguous_name_lists_its_workspaces_and_none_is_chosen(call: Door) -> None:
     for workspace in ("shop", "billing"):
         store(call, "capsule", workspace, name="auth")
     error = call.refuses("NOT_FOUND", "capsule_fetch", name="auth")
@@ -98,7 +106,8 @@ def test_a_name_in_several_workspaces_is_listed_and_none_is_picked(call: Door) -
     assert {item["workspace"] for item in follow(call, error)["items"]} == {"shop", "billing"}
 
 
-def test_an_artifact_in_several_workspaces_is_searched(call: Door) -> None:
+@holds("decisions §10: a name in several places is listed, a renamed one is followed, an active row is not restored")
+def test_an_artifact_name_in_several_workspaces_proposes_a_search(call: Door) -> None:
     for workspace in ("shop", "billing"):
         store(call, "artifact", workspace, name="auth")
     error = call.refuses("NOT_FOUND", "artifact_fetch", name="auth")
@@ -107,6 +116,7 @@ def test_an_artifact_in_several_workspaces_is_searched(call: Door) -> None:
     assert "items" in follow(call, error)
 
 
+@holds("decisions §10: a name in several places is listed, a renamed one is followed, an active row is not restored")
 @pytest.mark.parametrize(
     ("change", "there"),
     [
@@ -114,9 +124,7 @@ def test_an_artifact_in_several_workspaces_is_searched(call: Door) -> None:
         ({"new_workspace": "store"}, {"workspace": "store", "name": "Auth"}),
     ],
 )
-def test_a_name_that_was_renamed_away_leads_to_the_new_one(
-    call: Door, change: dict[str, str], there: dict[str, str]
-) -> None:
+def test_a_former_name_proposes_the_new_one(call: Door, change: dict[str, str], there: dict[str, str]) -> None:
     first = store(call, "capsule", name="Auth")["id"]
     call("moss_rename", type="capsule", workspace="shop", name="Auth", **change)
     call("capsule_update", id=first, title="later")
@@ -126,15 +134,17 @@ def test_a_name_that_was_renamed_away_leads_to_the_new_one(
     assert follow(call, error)["id"] == first
 
 
-def test_a_name_that_another_capsule_took_again_is_that_one(call: Door) -> None:
+@holds("decisions §10: a name in several places is listed, a renamed one is followed, an active row is not restored")
+def test_a_reused_former_name_belongs_to_its_new_capsule(call: Door) -> None:
     store(call, "capsule", name="auth")
     call("moss_rename", type="capsule", workspace="shop", name="auth", new_name="old")
     second = store(call, "capsule", name="auth")["id"]
     assert call("capsule_fetch", workspace="shop", name="auth")["id"] == second
 
 
+@holds("decisions §10: a name in several places is listed, a renamed one is followed, an active row is not restored")
 @pytest.mark.parametrize("family", FAMILIES)
-def test_restoring_what_is_not_deleted_leads_to_its_versions(call: Door, family: str) -> None:
+def test_restoring_an_active_capsule_proposes_its_versions(call: Door, family: str) -> None:
     store(call, family, name="auth")
     error = call.refuses("CONFLICT", f"{family}_restore", workspace="shop", name="auth")
     assert error.recovery is not None
@@ -142,7 +152,8 @@ def test_restoring_what_is_not_deleted_leads_to_its_versions(call: Door, family:
     assert follow(call, error)["name"] == "auth"
 
 
-def test_replacing_a_section_leaves_the_rest(call: Door) -> None:
+@holds("decisions §10: capsule_append replaces one section or adds to it; a replaced capsule names the version before")
+def test_replacing_a_section_keeps_the_others(call: Door) -> None:
     store(call, "capsule", name="auth", capsule_text=FULL)
     named = {"workspace": "shop", "name": "auth", "section": "decisions"}
     answer = call("capsule_append", **named, content="- only this\n", mode="replace")
@@ -151,6 +162,7 @@ def test_replacing_a_section_leaves_the_rest(call: Door) -> None:
     assert call("capsule_fetch", workspace="shop", name="auth")["capsule_text"] == expected
 
 
+@holds("decisions §10: capsule_append replaces one section or adds to it; a replaced capsule names the version before")
 @pytest.mark.parametrize(
     ("there", "added", "between"),
     [
@@ -172,20 +184,23 @@ def test_items_of_one_list_stay_together(call: Door, there: str, added: str, bet
     assert f"## Decisions\n{there}{between}{added}\n\n## Next actions" in text
 
 
-def test_an_unknown_way_to_append_is_refused(call: Door) -> None:
+@holds("decisions §10: capsule_append replaces one section or adds to it; a replaced capsule names the version before")
+def test_an_unknown_append_mode_is_refused(call: Door) -> None:
     store(call, "capsule", name="auth")
     named = {"workspace": "shop", "name": "auth", "section": "Decisions", "content": "x"}
     call.refuses("INVALID_REQUEST", "capsule_append", **named, mode="overwrite")
 
 
-def test_a_replacement_names_the_version_before(call: Door) -> None:
+@holds("decisions §10: capsule_append replaces one section or adds to it; a replaced capsule names the version before")
+def test_a_replacement_returns_the_previous_version(call: Door) -> None:
     assert "previous_version" not in store(call, "capsule", name="auth")
     call("capsule_update", workspace="shop", name="auth", title="two")
     replaced = store(call, "capsule", name="auth", mode="replace")
     assert (replaced["version"], replaced["previous_version"]) == (3, 2)
 
 
-def test_a_bundle_of_artifacts_belongs_to_its_run(call: Door) -> None:
+@holds("decisions §10: a composed artifact takes the labels of its run; every bounded page counts its rows")
+def test_a_stored_bundle_of_artifacts_has_the_given_labels(call: Door) -> None:
     for number in range(100):
         store(call, "artifact", name=f"a{number}")
     items = [{"workspace": "shop", "name": f"a{number}"} for number in range(100)]
@@ -196,6 +211,7 @@ def test_a_bundle_of_artifacts_belongs_to_its_run(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "artifact_compose", items=[*items, items[0]])
 
 
+@holds("decisions §10: a composed artifact takes the labels of its run; every bounded page counts its rows")
 def test_a_page_of_a_bounded_list_counts_its_rows(call: Door) -> None:
     for number in range(3):
         store(call, "artifact", name=f"a{number}")

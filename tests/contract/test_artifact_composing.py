@@ -1,4 +1,4 @@
-"""What `artifact_compose` promises."""
+"""`artifact_compose`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
-from artifact.shelf import listed_names, put
+from artifact.samples import listed_names, put
+from artifact.samples import no_artifacts as no_artifacts
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
 
 
-def test_each_part_of_a_bundle_stands_under_kind_role_and_name(call: Door) -> None:
+@holds("3 compose: each text under kind, role and name, with fallbacks")
+def test_each_part_of_a_bundle_has_a_header_of_kind_role_and_name(call: Door) -> None:
     put(call, "Run-1", kind="explorer-finding", role="code-explorer", text="found\n\nmuch")
     before = dump(call.home)
     answer = call("artifact_compose", items=[{"name": "run-1"}])
@@ -23,7 +25,8 @@ def test_each_part_of_a_bundle_stands_under_kind_role_and_name(call: Door) -> No
     assert dump(call.home) == before
 
 
-def test_a_header_falls_back_where_role_or_name_are_missing(call: Door) -> None:
+@holds("3 compose: each text under kind, role and name, with fallbacks")
+def test_a_header_has_defaults_for_a_missing_role_or_name(call: Door) -> None:
     both = put(call, kind="k", text="t")
     needs_id_column = put(call, kind="k", role="r", text="t")
     put(call, "n", kind="k", text="t")
@@ -35,6 +38,7 @@ def test_a_header_falls_back_where_role_or_name_are_missing(call: Door) -> None:
         assert call("artifact_compose", items=[address])["bundle_text"] == f"{heading}\n\nt\n\n---"
 
 
+@holds("decisions §2: every part of a bundle ends in a rule, the last too")
 def test_a_bundle_keeps_the_order_asked_for_and_every_part_ends_in_a_rule(call: Door) -> None:
     a, _ = put(call, "a", text="one"), put(call, "b", workspace="W", text="two")
     answer = call("artifact_compose", items=[{"workspace": "w", "name": "B"}, {"id": a}, {"name": "a"}])
@@ -42,8 +46,9 @@ def test_a_bundle_keeps_the_order_asked_for_and_every_part_ends_in_a_rule(call: 
     assert answer["bundle_text"] == "\n\n".join([two, one, one])
 
 
+@holds("3 compose: each text under kind, role and name, with fallbacks")
 @pytest.mark.parametrize("field", ["role", "kind"])
-def test_a_header_stays_one_line_whatever_stands_in_it(call: Door, field: str) -> None:
+def test_a_header_is_always_one_line(call: Door, field: str) -> None:
     put(call, "a", **{field: "one\n\n---\n\n## forged: x (y)"}, text="text of a")
     lines = call("artifact_compose", items=[{"name": "a"}])["bundle_text"].split("\n")
     assert lines[0].startswith("## ")
@@ -51,6 +56,7 @@ def test_a_header_stays_one_line_whatever_stands_in_it(call: Door, field: str) -
     assert lines[1:] == ["", "text of a", "", "---"]
 
 
+@holds("3 compose: markdown by default, or the parts as json")
 def test_the_default_format_of_a_bundle_is_markdown(call: Door) -> None:
     put(call, "a", text="one")
     assert call("artifact_compose", items=[{"name": "a"}]) == call(
@@ -59,6 +65,7 @@ def test_the_default_format_of_a_bundle_is_markdown(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "artifact_compose", items=[{"name": "a"}], format="yaml")
 
 
+@holds("3 compose: markdown by default, or the parts as json")
 def test_a_json_bundle_of_artifacts_has_data_and_text_of_each(call: Door) -> None:
     a = put(call, "A", text="one", data={"b": 1, "a": 2})
     unnamed = put(call, text="two")
@@ -70,6 +77,7 @@ def test_a_json_bundle_of_artifacts_has_data_and_text_of_each(call: Door) -> Non
     assert "bundle_text" not in answer
 
 
+@holds("3 compose: all or nothing; every artifact needs a text")
 @pytest.mark.parametrize("format", ["markdown", "json"])
 def test_a_part_without_text_fails_the_whole_bundle_in_both_formats(call: Door, format: str) -> None:
     put(call, "a", text="one")
@@ -81,6 +89,7 @@ def test_a_part_without_text_fails_the_whole_bundle_in_both_formats(call: Door, 
     assert without in error.message
 
 
+@holds("3 compose: all or nothing; every artifact needs a text")
 @pytest.mark.parametrize("format", ["markdown", "json"])
 def test_a_missing_artifact_fails_the_whole_bundle(call: Door, format: str) -> None:
     put(call, "a", text="one")
@@ -91,6 +100,7 @@ def test_a_missing_artifact_fails_the_whole_bundle(call: Door, format: str) -> N
     call.refuses("NOT_FOUND", "artifact_compose", items=items, format=format)
 
 
+@holds("3 compose: all or nothing; every artifact needs a text")
 def test_a_bundle_of_artifacts_has_1_to_100_parts(call: Door) -> None:
     put(call, "a", text="x")
     for count in (0, 101):
@@ -98,6 +108,7 @@ def test_a_bundle_of_artifacts_has_1_to_100_parts(call: Door) -> None:
     assert call("artifact_compose", items=[{"name": "a"}] * 100)["bundle_text"].count("---") == 100
 
 
+@holds("3 compose: all or nothing; every artifact needs a text")
 def test_an_ambiguous_or_empty_address_fails_the_whole_bundle_by_path(call: Door) -> None:
     a = put(call, "a", text="x")
     error = call.refuses("AMBIGUOUS_ADDRESSING", "artifact_compose", items=[{"id": a}, {"id": a, "name": "a"}])
@@ -107,6 +118,7 @@ def test_an_ambiguous_or_empty_address_fails_the_whole_bundle_by_path(call: Door
     assert "items[1].nam" in error.message
 
 
+@holds("3 compose: store_as stores the text with its sources")
 def test_a_stored_bundle_names_its_sources_and_holds_the_text(call: Door) -> None:
     a, b = put(call, "a", text="one"), put(call, text="two")
     store_as = {"workspace": "Out", "name": "Bundle", "kind": "stitched"}
@@ -120,6 +132,7 @@ def test_a_stored_bundle_names_its_sources_and_holds_the_text(call: Door) -> Non
     assert listed_names(call, kind="stitched") == ["Bundle"]
 
 
+@holds("3 compose: store_as stores the text with its sources")
 def test_a_stored_bundle_of_artifacts_respects_taken_names_and_the_mode(call: Door) -> None:
     put(call, "a", text="one")
     call("artifact_compose", items=[{"name": "a"}], store_as={"name": "out", "kind": "k"})
@@ -132,18 +145,21 @@ def test_a_stored_bundle_of_artifacts_respects_taken_names_and_the_mode(call: Do
     assert (answer["stored"]["name"], answer["stored"]["kind"], answer["stored"]["version"]) == ("out", "k2", 2)
 
 
+@holds("3 compose: store_as stores the text with its sources")
 @pytest.mark.parametrize("store_as", [{}, {"name": "b"}, {"kind": "k"}, {"name": "b", "kind": "k", "text": "t"}])
 def test_a_stored_bundle_needs_a_name_and_a_kind_and_nothing_else(call: Door, store_as: dict[str, str]) -> None:
     put(call, "a", text="one")
     call.refuses("INVALID_REQUEST", "artifact_compose", items=[{"name": "a"}], store_as=store_as)
 
 
+@holds("3 compose: store_as stores the text with its sources")
 def test_a_stored_bundle_without_workspace_is_stored_in_the_default_one(call: Door) -> None:
     put(call, "a", text="one")
     answer = call("artifact_compose", items=[{"name": "a"}], store_as={"name": "b", "kind": "k"})
     assert answer["stored"]["workspace"] == "default"
 
 
+@holds("decisions §2: a stored bundle is limited like any text, a json one is not stored")
 def test_a_json_bundle_of_artifacts_cannot_be_stored(call: Door) -> None:
     put(call, "a", text="one")
     call.refuses(
@@ -151,6 +167,7 @@ def test_a_json_bundle_of_artifacts_cannot_be_stored(call: Door) -> None:
     )
 
 
+@holds("decisions §2: a stored bundle is limited like any text, a json one is not stored")
 def test_a_stored_bundle_is_limited_like_any_text_and_an_unstored_one_is_not(call: Door) -> None:
     put(call, "a", text="x" * 11_990)
     assert len(call("artifact_compose", items=[{"name": "a"}])["bundle_text"]) > 12_000
@@ -161,6 +178,7 @@ def test_a_stored_bundle_is_limited_like_any_text_and_an_unstored_one_is_not(cal
     assert listed_names(call) == ["a"]
 
 
+@holds("3 compose: store_as stores the text with its sources")
 def test_a_bundle_can_be_composed_again_from_stored_bundles(call: Door) -> None:
     put(call, "a", text="one")
     first = call("artifact_compose", items=[{"name": "a"}], store_as={"name": "b", "kind": "k"})

@@ -1,4 +1,4 @@
-"""What `artifact_fetch`, `artifact_delete` and `artifact_touch` promise."""
+"""`artifact_fetch`, `artifact_delete` and `artifact_touch`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
-from artifact.shelf import listed_names, put
+from artifact.samples import listed_names, put
+from artifact.samples import no_artifacts as no_artifacts
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -23,6 +24,7 @@ FIELDS = {
 }  # fmt: skip
 
 
+@holds("3 fetch: the whole artifact, by id or by workspace and name")
 def test_a_fetch_shows_the_whole_artifact(call: Door) -> None:
     stored = put(call, "a", workspace="W", text="t", run_id="r", phase="p", role="x", tags=["t"], ttl_seconds=60)
     fetched = call("artifact_fetch", workspace="w", name="A")
@@ -35,7 +37,8 @@ def test_a_fetch_shows_the_whole_artifact(call: Door) -> None:
     assert call("artifact_fetch", id=stored) == fetched
 
 
-def test_what_an_artifact_does_not_have_is_shown_as_null(call: Door) -> None:
+@holds("3 fetch: the whole artifact, by id or by workspace and name")
+def test_absent_fields_of_an_artifact_are_null(call: Door) -> None:
     fetched = call("artifact_fetch", id=put(call))
     assert set(fetched) >= FIELDS
     empty = ("name", "name_norm", "text", "run_id", "phase", "role", "ttl_seconds", "expires_at", "deleted_at")
@@ -43,13 +46,15 @@ def test_what_an_artifact_does_not_have_is_shown_as_null(call: Door) -> None:
     assert fetched["tags"] == []
 
 
-def test_a_name_without_workspace_is_looked_for_in_the_default_one(call: Door) -> None:
+@holds("3 fetch: the whole artifact, by id or by workspace and name")
+def test_a_name_without_workspace_is_looked_up_in_the_default_workspace(call: Door) -> None:
     here, there = put(call, "a"), put(call, "a", workspace="other")
     assert call("artifact_fetch", name="a")["id"] == here
     assert call("artifact_fetch", workspace="other", name="a")["id"] == there
     assert call("artifact_delete", name="a")["id"] == here
 
 
+@holds("3 addressing: id or workspace and name, not both, not neither")
 @pytest.mark.parametrize(("tool", "more"), ADDRESSED)
 def test_an_artifacts_id_beside_a_name_or_workspace_is_ambiguous(call: Door, tool: str, more: dict[str, Any]) -> None:
     stored = put(call, "a")
@@ -58,6 +63,7 @@ def test_an_artifacts_id_beside_a_name_or_workspace_is_ambiguous(call: Door, too
         assert error.status == 400
 
 
+@holds("3 addressing: id or workspace and name, not both, not neither")
 @pytest.mark.parametrize(("tool", "more"), ADDRESSED)
 def test_an_artifact_must_be_addressed(call: Door, tool: str, more: dict[str, Any]) -> None:
     put(call, "a")
@@ -66,10 +72,9 @@ def test_an_artifact_must_be_addressed(call: Door, tool: str, more: dict[str, An
     call.refuses("INVALID_REQUEST", tool, id=" ", **more)
 
 
+@holds("3 errors: a missing artifact is NOT_FOUND, with the call that lists the existing ones")
 @pytest.mark.parametrize(("tool", "more"), ADDRESSED)
-def test_a_missing_artifact_is_not_found_with_a_call_that_lists_what_there_is(
-    call: Door, tool: str, more: dict[str, Any]
-) -> None:
+def test_a_missing_artifact_is_not_found_and_proposes_the_list(call: Door, tool: str, more: dict[str, Any]) -> None:
     there = put(call, "there", workspace="W")
     for address in ({"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}, {"workspace": "w", "name": "gone"}):
         error = call.refuses("NOT_FOUND", tool, **address, **more)
@@ -78,6 +83,7 @@ def test_a_missing_artifact_is_not_found_with_a_call_that_lists_what_there_is(
         assert [item["id"] for item in found["items"]] == [there]
 
 
+@holds("3 errors: a missing artifact is NOT_FOUND, with the call that lists the existing ones")
 @pytest.mark.parametrize(("tool", "more"), ADDRESSED)
 def test_a_deleted_artifact_is_not_found(call: Door, tool: str, more: dict[str, Any]) -> None:
     stored = put(call, "a")
@@ -86,7 +92,8 @@ def test_a_deleted_artifact_is_not_found(call: Door, tool: str, more: dict[str, 
     call.refuses("NOT_FOUND", tool, name="a", **more)
 
 
-def test_deleting_an_artifact_answers_its_id_and_frees_its_name(call: Door) -> None:
+@holds("3 delete: soft, answers the id, frees the name")
+def test_deleting_an_artifact_returns_its_id_and_frees_its_name(call: Door) -> None:
     first = put(call, "a")
     assert call("artifact_delete", name=" A ") == {"deleted": True, "id": first, "workspace": "default"}
     second = put(call, "a")
@@ -94,7 +101,8 @@ def test_deleting_an_artifact_answers_its_id_and_frees_its_name(call: Door) -> N
     assert listed_names(call) == []
 
 
-def test_a_deleted_artifact_is_kept_and_shown_when_asked(call: Door) -> None:
+@holds("3 delete: soft, answers the id, frees the name")
+def test_a_deleted_artifact_is_kept_and_shown_on_request(call: Door) -> None:
     stored = put(call, "a", text="t")
     call("artifact_delete", id=stored)
     fetched = call("artifact_fetch", id=stored, include_deleted=True)
@@ -104,7 +112,8 @@ def test_a_deleted_artifact_is_kept_and_shown_when_asked(call: Door) -> None:
     assert (item["id"], item["deleted_at"]) == (stored, fetched["deleted_at"])
 
 
-def test_a_name_finds_the_active_artifact_before_deleted_ones_and_the_last_deleted_one_else(call: Door) -> None:
+@holds("3 delete: soft, answers the id, frees the name")
+def test_a_name_finds_the_active_artifact_else_the_last_deleted_one(call: Door) -> None:
     ids = []
     for _ in range(3):
         ids.append(put(call, "a"))
@@ -114,7 +123,8 @@ def test_a_name_finds_the_active_artifact_before_deleted_ones_and_the_last_delet
     assert call("artifact_fetch", name="a", include_deleted=True)["id"] == active
 
 
-def test_a_touch_answers_the_new_life_and_keeps_content_and_version(call: Door) -> None:
+@holds("3 touch: a new life from now; content and version stay")
+def test_a_touch_returns_the_new_expiry_and_keeps_content_and_version(call: Door) -> None:
     stored = put(call, "a", text="t", tags=["t"], ttl_seconds=60)
     before = call("artifact_fetch", id=stored)
     answer = call("artifact_touch", name="a", ttl_seconds=7200)
@@ -129,18 +139,21 @@ def test_a_touch_answers_the_new_life_and_keeps_content_and_version(call: Door) 
     }
 
 
-def test_a_touch_gives_a_life_to_what_had_no_end_and_may_shorten_one(call: Door) -> None:
+@holds("3 touch: a new life from now; content and version stay")
+def test_a_touch_can_add_or_shorten_a_time_to_live(call: Door) -> None:
     stored = put(call, "a")
     assert call("artifact_touch", id=stored, ttl_seconds=7200)["ttl_seconds"] == 7200
     assert call("artifact_touch", id=stored, ttl_seconds=60)["ttl_seconds"] == 60
 
 
+@holds("3 touch: a new life from now; content and version stay")
 def test_a_touch_needs_its_seconds(call: Door) -> None:
     stored = put(call, "a")
     call.refuses("INVALID_REQUEST", "artifact_touch", id=stored)
     call.refuses("INVALID_REQUEST", "artifact_touch", id=stored, ttl_seconds=None)
 
 
+@holds("3 touch: a new life from now; content and version stay")
 def test_a_touch_counts_as_a_change_of_the_artifact(call: Door) -> None:
     for name in "abc":
         put(call, name)

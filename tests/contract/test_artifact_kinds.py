@@ -1,4 +1,4 @@
-"""What kinds promise: seven schemas that ship, files that users add, and the check that is only made when asked."""
+"""Kinds of artifacts: seven built-in schemas, files that users add, and validation on request."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from artifact.shelf import FINDING, listed_names, put
+from artifact.samples import FINDING, listed_names, put
 from contract.doors import McpDoor, McpServer, StoreDoor, open_test_store
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +97,7 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(params=["store", "mcp"])
 def kinds(request: pytest.FixtureRequest, home: str, clock: Clock) -> Iterator[Door]:
-    """A store whose folder of kinds the test fills, behind each of the two doors."""
+    """Return a door to an empty store with an empty folder of kinds, once for each interface."""
     if request.param == "store":
         with open_test_store(home, clock) as store:
             yield StoreDoor(store)
@@ -127,6 +128,7 @@ def errors(error: MossError) -> list[dict[str, str]]:
     return found
 
 
+@holds("decisions §2: the seven kinds ship as schemas and are listed")
 def test_the_seven_kinds_of_the_document_are_listed_with_their_schemas(door: StoreDoor) -> None:
     answer = door("artifact_kinds")
     assert set(answer) == {"kinds"}
@@ -136,12 +138,14 @@ def test_the_seven_kinds_of_the_document_are_listed_with_their_schemas(door: Sto
         assert kind["source"] == "built-in"
 
 
+@holds("decisions §2: the seven kinds ship as schemas and are listed")
 @pytest.mark.parametrize("kind", BUILT_IN)
 def test_valid_data_of_every_kind_is_stored(door: StoreDoor, kind: str) -> None:
     put(door, kind=kind, data=VALID[kind], text="t", validate=True)
     put(door, kind=kind, data={**VALID[kind], **OPTIONAL.get(kind, {})}, text="t", validate=True)
 
 
+@holds("decisions §2: the seven kinds ship as schemas and are listed")
 def test_a_kind_that_is_composed_for_models_needs_a_text(door: StoreDoor) -> None:
     needs = {kind["kind"] for kind in door("artifact_kinds")["kinds"] if kind["needs_text"]}
     assert needs == {"explorer-finding", "verifier-output", "design-spec"}
@@ -159,14 +163,16 @@ def test_a_kind_that_is_composed_for_models_needs_a_text(door: StoreDoor) -> Non
     put(door, kind="offer", data={}, text="t", validate=True)
 
 
+@holds("decisions §2: the seven kinds ship as schemas and are listed")
 @pytest.mark.parametrize("kind", [kind for kind in BUILT_IN if kind != "freeform"])
-def test_every_field_that_a_kind_requires_is_missed_by_name(door: StoreDoor, kind: str) -> None:
+def test_a_missing_required_field_of_a_kind_is_reported_by_name(door: StoreDoor, kind: str) -> None:
     for field in VALID[kind]:
         error = refused(door, kind, {key: value for key, value in VALID[kind].items() if key != field})
         assert [found["path"] for found in errors(error)] == ["data"]
         assert field in errors(error)[0]["message"]
 
 
+@holds("decisions §2: failed validation tells the path of each error")
 @pytest.mark.parametrize(("kind", "change", "path"), WRONG)
 def test_wrong_data_is_refused_by_its_path(door: StoreDoor, kind: str, change: dict[str, Any], path: str) -> None:
     error = refused(door, kind, {**VALID[kind], **change})
@@ -175,16 +181,19 @@ def test_wrong_data_is_refused_by_its_path(door: StoreDoor, kind: str, change: d
     assert path in error.message
 
 
-def test_every_error_in_the_data_is_told(door: StoreDoor) -> None:
+@holds("decisions §2: failed validation tells the path of each error")
+def test_every_error_in_the_data_is_reported(door: StoreDoor) -> None:
     error = refused(door, "explorer-finding", {**FINDING, "confidence": 2, "patterns": [1], "concerns": "none"})
     assert {found["path"] for found in errors(error)} == {"data.confidence", "data.patterns[0]", "data.concerns"}
 
 
-def test_data_is_checked_only_when_asked(door: StoreDoor) -> None:
+@holds("3 kinds: Moss stores kind and data without judging them")
+def test_data_is_checked_on_request_only(door: StoreDoor) -> None:
     put(door, kind="explorer-finding", data={})
     put(door, kind="explorer-finding", data={}, validate=False)
 
 
+@holds("decisions §2: failed validation tells the path of each error")
 def test_a_kind_without_a_schema_cannot_be_checked(door: StoreDoor) -> None:
     error = refused(door, "my-kind", {})
     assert error.recovery is not None
@@ -192,7 +201,8 @@ def test_a_kind_without_a_schema_cannot_be_checked(door: StoreDoor) -> None:
     assert "explorer-finding" in error.message
 
 
-def test_a_refused_update_leaves_the_version_that_was_there(door: StoreDoor) -> None:
+@holds("decisions §2: failed validation tells the path of each error")
+def test_a_refused_update_keeps_the_current_version(door: StoreDoor) -> None:
     put(door, "a", kind="explorer-finding", data=FINDING, text="t", validate=True)
     for how in ({"expected_version": 1}, {"mode": "replace"}):
         door.refuses("INVALID_REQUEST", "artifact_store", name="a", kind="run-record", data={}, validate=True, **how)
@@ -200,7 +210,8 @@ def test_a_refused_update_leaves_the_version_that_was_there(door: StoreDoor) -> 
     assert (fetched["version"], fetched["data"]) == (1, FINDING)
 
 
-def test_the_configuration_can_ask_for_every_check(home: str, clock: Clock) -> None:
+@holds("decisions §2: data is checked if requested or if the configuration requires it")
+def test_the_configuration_can_enable_every_check(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, artifact_validate=True) as store:
         door = StoreDoor(store)
         door.refuses("INVALID_REQUEST", "artifact_store", kind="explorer-finding", data={})
@@ -215,6 +226,7 @@ def test_the_configuration_can_ask_for_every_check(home: str, clock: Clock) -> N
         assert listed_names(door) == ["b", "a"]
 
 
+@holds("decisions §2: users add kinds as files")
 def test_a_file_in_the_folder_of_kinds_is_a_kind(kinds: Door) -> None:
     schema = {"type": "object", "required": ["price"], "properties": {"price": {"type": "number"}}}
     add_kind(kinds, "offer", schema)
@@ -226,14 +238,16 @@ def test_a_file_in_the_folder_of_kinds_is_a_kind(kinds: Door) -> None:
     refused(kinds, "offer", {"price": 5})
 
 
-def test_a_users_kind_takes_the_place_of_a_built_in_one(door: StoreDoor) -> None:
+@holds("decisions §2: users add kinds as files")
+def test_a_users_kind_replaces_a_built_in_one(door: StoreDoor) -> None:
     add_kind(door, "freeform", {"required": ["form"]})
     refused(door, "freeform", {"any": 1})
     assert [kind["kind"] for kind in door("artifact_kinds")["kinds"]] == BUILT_IN
 
 
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_is_told_and_spoils_no_other_kind(door: StoreDoor, content: bytes) -> None:
+def test_a_broken_file_is_reported_and_affects_no_other_kind(door: StoreDoor, content: bytes) -> None:
     add_kind(door, "broken", content)
     add_kind(door, "good", {"required": ["a"]})
     answer = door("artifact_kinds")
@@ -247,23 +261,24 @@ def test_a_broken_file_is_told_and_spoils_no_other_kind(door: StoreDoor, content
     put(door, kind="broken", data={})
 
 
-def test_broken_files_are_told_through_every_door(kinds: Door) -> None:
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
+def test_broken_files_are_reported_through_every_interface(kinds: Door) -> None:
     for number, content in enumerate(BROKEN.values()):
         add_kind(kinds, f"broken{number}", content)
     assert len(kinds("artifact_kinds")["problems"]) == len(BROKEN)
     refused(kinds, "broken0", {})
 
 
-def test_a_broken_file_does_not_take_the_place_of_a_built_in_kind(door: StoreDoor) -> None:
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
+def test_a_broken_file_does_not_replace_a_built_in_kind(door: StoreDoor) -> None:
     add_kind(door, "explorer-finding", b"{")
     refused(door, "explorer-finding", {})
     put(door, kind="explorer-finding", data=FINDING, text="t", validate=True)
 
 
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
 @pytest.mark.parametrize("schema", UNUSABLE.values(), ids=UNUSABLE)
-def test_a_schema_that_cannot_be_used_refuses_the_check_and_nothing_else(
-    door: StoreDoor, schema: dict[str, Any]
-) -> None:
+def test_an_unusable_schema_fails_only_the_check(door: StoreDoor, schema: dict[str, Any]) -> None:
     add_kind(door, "odd", schema)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -274,18 +289,20 @@ def test_a_schema_that_cannot_be_used_refuses_the_check_and_nothing_else(
     json.dumps(door("artifact_kinds"), allow_nan=False)
 
 
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
 @pytest.mark.parametrize("content", ODD.values(), ids=ODD)
-def test_a_file_that_json_cannot_carry_on_does_not_spoil_the_list_of_kinds(door: StoreDoor, content: bytes) -> None:
+def test_a_file_that_clients_cannot_parse_does_not_break_the_list_of_kinds(door: StoreDoor, content: bytes) -> None:
     add_kind(door, "odd", content)
     add_kind(door, "good", {"required": ["a"]})
     answer = door("artifact_kinds")
     json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
-    # An answer deeper than what Moss itself accepts breaks clients; the official one stops listening.
+    # An answer deeper than the limit for input breaks clients; the official client stops reading.
     assert depth(answer) <= 80
     assert "good" in [kind["kind"] for kind in answer["kinds"]]
 
 
-def test_files_that_are_no_kinds_are_left_alone(door: StoreDoor, tmp_path: Any) -> None:
+@holds("decisions §2: users add kinds as files")
+def test_other_files_in_the_folder_of_kinds_are_ignored(door: StoreDoor, tmp_path: Any) -> None:
     folder = os.path.join(door.home, "kinds")
     os.makedirs(os.path.join(folder, "folder.json"))
     os.mkfifo(os.path.join(folder, "pipe.json"))
@@ -299,7 +316,8 @@ def test_files_that_are_no_kinds_are_left_alone(door: StoreDoor, tmp_path: Any) 
     assert "notes" not in str(answer)
 
 
-def test_a_file_whose_name_is_no_text_does_not_spoil_the_list_of_kinds(door: StoreDoor) -> None:
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
+def test_a_file_name_that_is_not_unicode_does_not_break_the_list_of_kinds(door: StoreDoor) -> None:
     folder = os.path.join(door.home, "kinds")
     os.makedirs(folder)
     try:
@@ -310,7 +328,8 @@ def test_a_file_whose_name_is_no_text_does_not_spoil_the_list_of_kinds(door: Sto
     json.dumps(door("artifact_kinds"), ensure_ascii=False).encode()
 
 
-def test_a_schema_that_points_elsewhere_makes_moss_fetch_nothing(door: StoreDoor, tmp_path: Any) -> None:
+@holds("decisions §2: a bad kind file spoils neither other kinds nor other calls")
+def test_a_remote_reference_in_a_schema_is_not_fetched(door: StoreDoor, tmp_path: Any) -> None:
     elsewhere = tmp_path / "elsewhere.json"
     elsewhere.write_text('{"required": ["secret"]}')
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -330,19 +349,22 @@ def test_a_schema_that_points_elsewhere_makes_moss_fetch_nothing(door: StoreDoor
             listening.accept()
 
 
+@holds("decisions §2: failed validation tells the path of each error")
 def test_a_refused_check_does_not_repeat_a_huge_key_or_value(door: StoreDoor) -> None:
     add_kind(door, "strict", {"additionalProperties": {"type": "integer"}, "properties": {"a": {"maxLength": 1}}})
     for data in ({"k" * 40_000: "x"}, {"a": "v" * 40_000}, {"k" * 20_000: {"v" * 20_000: 1}}):
         assert len(json.dumps(refused(door, "strict", data).payload())) < 10_000
 
 
-def test_a_refused_check_of_much_wrong_data_is_bounded(door: StoreDoor) -> None:
+@holds("decisions §2: failed validation tells the path of each error")
+def test_the_error_of_a_check_is_bounded(door: StoreDoor) -> None:
     add_kind(door, "strict", {"additionalProperties": {"type": "integer"}})
     error = refused(door, "strict", {f"k{number}": "x" for number in range(3000)})
     assert len(json.dumps(error.payload())) < 20_000
 
 
-def test_a_check_changes_nothing_by_itself(door: StoreDoor) -> None:
+@holds("decisions §2: failed validation tells the path of each error")
+def test_a_check_does_not_change_the_stored_data(door: StoreDoor) -> None:
     put(door, "a")
     before = dump(door.home)
     refused(door, "run-record", {})

@@ -1,4 +1,4 @@
-"""What time does to artifacts: expiry, names of expired ones, the sweep, clocks that stand still or step back."""
+"""Lifetime of artifacts: expiry, names of expired artifacts, the sweep, clocks that stop or step back."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts, listed_names, put
+from artifact.samples import check_artifacts, listed_names, put
 from contract.doors import FULL, START_MS
 from moss_memory.errors import MossError
 from support.beside import Beside, rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock, StoreDoor
@@ -20,11 +21,12 @@ BOTH = {"include_expired": True, "include_deleted": True}
 
 
 def swept(door: StoreDoor) -> int:
-    """How many artifacts are deleted, by whomever."""
+    """Count the deleted artifacts."""
     [(count,)] = rows(door.home, "select count(*) from artifacts where deleted_at is not null")
     return int(count)
 
 
+@holds("3 lifecycle: expired means expires_at <= now; reads filter and delete nothing")
 def test_times_of_an_artifact_are_whole_seconds_of_the_clock(door: StoreDoor, clock: Clock) -> None:
     clock.ms += 999
     answer = door("artifact_store", name="a", kind="k", data={}, ttl_seconds=10)
@@ -33,6 +35,7 @@ def test_times_of_an_artifact_are_whole_seconds_of_the_clock(door: StoreDoor, cl
     assert answer["expires_at"] == fetched["expires_at"] == clock.seconds + 10
 
 
+@holds("3 lifecycle: expired means expires_at <= now; reads filter and delete nothing")
 def test_an_artifact_is_expired_from_the_second_it_expires_at(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", ttl_seconds=10)
     clock.advance(9.999)
@@ -43,7 +46,8 @@ def test_an_artifact_is_expired_from_the_second_it_expires_at(door: StoreDoor, c
     assert listed_names(door) == []
 
 
-def test_reads_of_expired_artifacts_delete_nothing(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: expired means expires_at <= now; reads filter and delete nothing")
+def test_reading_expired_artifacts_deletes_nothing(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", ttl_seconds=10)
     clock.advance(DAY)
     listed_names(door)
@@ -51,6 +55,7 @@ def test_reads_of_expired_artifacts_delete_nothing(door: StoreDoor, clock: Clock
     assert swept(door) == 0
 
 
+@holds("3 lifecycle: expired means expires_at <= now; reads filter and delete nothing")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -68,18 +73,21 @@ def test_an_expired_artifact_is_not_found_by_any_address(
     door.refuses("NOT_FOUND", tool, name="a", **arguments)
 
 
+@holds("3 lifecycle: expired means expires_at <= now; reads filter and delete nothing")
 def test_an_expired_artifact_has_no_version_to_expect(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", ttl_seconds=10)
     clock.advance(10)
     door.refuses("NOT_FOUND", "artifact_store", name="a", kind="k", data={}, expected_version=1)
 
 
-def test_an_expired_artifact_is_no_part_of_a_bundle(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: expired means expires_at <= now; reads filter and delete nothing")
+def test_an_expired_artifact_cannot_be_bundled(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", text="t", ttl_seconds=10)
     clock.advance(10)
     door.refuses("NOT_FOUND", "artifact_compose", items=[{"name": "a"}])
 
 
+@holds("3 lifecycle: include_expired and include_deleted are independent")
 def test_include_expired_and_include_deleted_are_independent(door: StoreDoor, clock: Clock) -> None:
     ids = {}
     for name, ttl in {"alive": 9999, "deleted": 9999, "expired": 10, "both": 10}.items():
@@ -102,6 +110,7 @@ def test_include_expired_and_include_deleted_are_independent(door: StoreDoor, cl
                     door.refuses("NOT_FOUND", "artifact_fetch", **address, **flags)
 
 
+@holds("3 lifecycle: an expired artifact does not block its name")
 @pytest.mark.parametrize("mode", ["error", "replace"])
 def test_an_expired_artifact_does_not_block_its_name(door: StoreDoor, clock: Clock, mode: str) -> None:
     first = put(door, "Name", ttl_seconds=10, data={"n": "old"}, text="old")
@@ -119,7 +128,8 @@ def test_an_expired_artifact_does_not_block_its_name(door: StoreDoor, clock: Clo
     door.refuses("NOT_FOUND", "artifact_fetch", id=first, include_expired=True)
 
 
-def test_what_takes_an_expired_name_is_newer_than_what_had_it(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: an expired artifact does not block its name")
+def test_an_artifact_that_takes_an_expired_name_is_listed_before_the_expired_one(door: StoreDoor, clock: Clock) -> None:
     door("artifact_store", kind="k", data={})
     clock.advance(1)
     old = put(door, "a", ttl_seconds=10)
@@ -129,7 +139,8 @@ def test_what_takes_an_expired_name_is_newer_than_what_had_it(door: StoreDoor, c
     assert found == [new, old]
 
 
-def test_bulk_tools_leave_expired_artifacts_alone(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §2: bulk tools touch active, unexpired rows only")
+def test_bulk_tools_do_not_change_expired_artifacts(door: StoreDoor, clock: Clock) -> None:
     put(door, "sweeps now and not again for five minutes")
     old = put(door, "old", run_id="r", ttl_seconds=10)
     put(door, "new", run_id="r", ttl_seconds=11)
@@ -140,6 +151,7 @@ def test_bulk_tools_leave_expired_artifacts_alone(door: StoreDoor, clock: Clock)
     assert door("artifact_fetch", id=old, include_expired=True) == before
 
 
+@holds("3 touch: a new life from now; content and version stay")
 def test_a_touch_counts_from_now(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", ttl_seconds=10)
     clock.advance(9)
@@ -151,6 +163,7 @@ def test_a_touch_counts_from_now(door: StoreDoor, clock: Clock) -> None:
     door.refuses("NOT_FOUND", "artifact_touch", name="a", ttl_seconds=10)
 
 
+@holds("decisions §0: an artifact's updated_at moves with every change and never falls")
 def test_every_change_of_an_artifact_moves_updated_at_and_not_created_at(door: StoreDoor, clock: Clock) -> None:
     created = clock.seconds
     stored = put(door, "a")
@@ -169,6 +182,7 @@ def test_every_change_of_an_artifact_moves_updated_at_and_not_created_at(door: S
         assert (fetched["created_at"], fetched["updated_at"]) == (created, clock.seconds), tool
 
 
+@holds("decisions §0: an artifact's updated_at moves with every change and never falls")
 def test_an_artifacts_updated_at_never_falls_when_the_clock_steps_back(door: StoreDoor, clock: Clock) -> None:
     high = clock.seconds
     stored = put(door, "a")
@@ -186,6 +200,7 @@ def test_an_artifacts_updated_at_never_falls_when_the_clock_steps_back(door: Sto
         assert fetched["updated_at"] == high, tool
 
 
+@holds("decisions §0: an artifact's updated_at moves with every change and never falls")
 @pytest.mark.parametrize("how", ["delete", "sweep", "expired name"])
 def test_an_artifact_that_is_deleted_when_the_clock_stepped_back_keeps_its_updated_at(
     door: StoreDoor, clock: Clock, how: str
@@ -206,6 +221,7 @@ def test_an_artifact_that_is_deleted_when_the_clock_stepped_back_keeps_its_updat
     assert fetched["deleted_at"] < high - DAY + 2 * 5 * MINUTE
 
 
+@holds("decisions §0: time-to-live uses the wall clock; swept artifacts stay swept")
 def test_a_time_to_live_follows_the_wall_clock_back(door: StoreDoor, clock: Clock) -> None:
     stored = put(door, "a", ttl_seconds=10)
     clock.advance(20)
@@ -215,7 +231,8 @@ def test_a_time_to_live_follows_the_wall_clock_back(door: StoreDoor, clock: Cloc
     assert door("artifact_touch", name="a", ttl_seconds=10)["expires_at"] == clock.seconds + 10
 
 
-def test_what_was_swept_stays_swept_when_the_clock_steps_back(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §0: time-to-live uses the wall clock; swept artifacts stay swept")
+def test_swept_artifacts_remain_deleted_when_the_clock_steps_back(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", ttl_seconds=10)
     clock.advance(10 * MINUTE)
     put(door, "sweeping")
@@ -224,6 +241,7 @@ def test_what_was_swept_stays_swept_when_the_clock_steps_back(door: StoreDoor, c
     assert door("artifact_fetch", name="a", include_deleted=True)["deleted_at"] == clock.seconds + 10 * MINUTE
 
 
+@holds("3 lifecycle: writes sweep, at most every five minutes, a hundred at most")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -237,7 +255,9 @@ def test_what_was_swept_stays_swept_when_the_clock_steps_back(door: StoreDoor, c
         ("artifact_compose", {"items": [{"name": "kept"}], "store_as": {"name": "out", "kind": "k"}}),
     ],
 )
-def test_every_write_sweeps_what_expired(door: StoreDoor, clock: Clock, tool: str, arguments: dict[str, Any]) -> None:
+def test_every_write_sweeps_expired_artifacts(
+    door: StoreDoor, clock: Clock, tool: str, arguments: dict[str, Any]
+) -> None:
     put(door, "kept", text="t")
     old = put(door, "old", ttl_seconds=10)
     clock.advance(5 * MINUTE + 1)
@@ -247,6 +267,7 @@ def test_every_write_sweeps_what_expired(door: StoreDoor, clock: Clock, tool: st
     assert fetched["version"] == 1
 
 
+@holds("3 lifecycle: writes sweep, at most every five minutes, a hundred at most")
 def test_a_sweep_happens_at_most_every_five_minutes(door: StoreDoor, clock: Clock) -> None:
     put(door, "first write, first sweep")
     put(door, "a", ttl_seconds=10)
@@ -262,7 +283,8 @@ def test_a_sweep_happens_at_most_every_five_minutes(door: StoreDoor, clock: Cloc
     assert swept(door) == 2
 
 
-def test_a_sweep_takes_a_hundred_at_most(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: writes sweep, at most every five minutes, a hundred at most")
+def test_a_sweep_deletes_at_most_100_artifacts(door: StoreDoor, clock: Clock) -> None:
     for _ in range(250):
         put(door, ttl_seconds=10)
     for left in (150, 50, 0, 0):
@@ -273,7 +295,8 @@ def test_a_sweep_takes_a_hundred_at_most(door: StoreDoor, clock: Clock) -> None:
     check_artifacts(door.home)
 
 
-def test_a_sweep_leaves_alone_what_lives_and_what_is_deleted(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: writes sweep, at most every five minutes, a hundred at most")
+def test_a_sweep_does_not_change_live_and_deleted_artifacts(door: StoreDoor, clock: Clock) -> None:
     put(door, "no end")
     put(door, "later", ttl_seconds=DAY)
     gone = put(door, "gone", ttl_seconds=10)
@@ -285,6 +308,7 @@ def test_a_sweep_leaves_alone_what_lives_and_what_is_deleted(door: StoreDoor, cl
     assert door("artifact_fetch", id=gone, **BOTH)["deleted_at"] == before
 
 
+@holds("3 lifecycle: writes sweep, at most every five minutes, a hundred at most")
 def test_a_refused_write_sweeps_nothing(door: StoreDoor, clock: Clock) -> None:
     put(door, "a")
     put(door, "old", ttl_seconds=10)
@@ -293,25 +317,27 @@ def test_a_refused_write_sweeps_nothing(door: StoreDoor, clock: Clock) -> None:
     assert swept(door) == 0
 
 
-def test_a_sweep_leaves_no_event_of_its_own(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: writes sweep, at most every five minutes, a hundred at most")
+def test_a_sweep_writes_no_event(door: StoreDoor, clock: Clock) -> None:
     put(door, "old", ttl_seconds=10)
     clock.advance(DAY)
     put(door, "new")
     assert rows(door.home, "select tool from events") == [("artifact_store",)] * 2
 
 
-def trapped(door: StoreDoor, trap: str, how: str) -> None:
-    """Makes the database refuse what the trap says."""
+def create_trigger(door: StoreDoor, trap: str, how: str) -> None:
+    """Create a trigger that makes the database refuse this statement."""
     what, _, when = trap.partition(" when ")
     with Beside(door.home) as beside:
         beside.trap("trap", what, when=when or "true", how=how)
 
 
-def freed(door: StoreDoor) -> None:
+def drop_trigger(door: StoreDoor) -> None:
     with Beside(door.home) as beside:
         beside.free("trap")
 
 
+@holds("3 lifecycle: a sweep is best effort and never fails the write")
 @pytest.mark.parametrize("how", ["abort", "fail"])
 @pytest.mark.parametrize(
     "trap", ["update of deleted_at on artifacts when old.name_norm = 'cursed'", "insert on upkeep", "update on upkeep"]
@@ -321,33 +347,33 @@ def test_a_sweep_that_fails_does_not_fail_the_write(door: StoreDoor, clock: Cloc
         door("capsule_store", name="no sweep rides on it", capsule_text=FULL)
     else:
         put(door, "first write, first sweep")
-    trapped(door, trap, how)
+    create_trigger(door, trap, how)
     put(door, "cursed", ttl_seconds=10)
     clock.advance(DAY)
     answer = door("artifact_store", name="new", kind="k", data={"n": 2})
     assert door("artifact_fetch", id=answer["id"])["data"] == {"n": 2}
     assert "new" in listed_names(door)
-    freed(door)
+    drop_trigger(door)
     clock.advance(5 * MINUTE + 1)
     put(door)
     assert "cursed" not in listed_names(door, include_expired=True)
     check_artifacts(door.home)
 
 
-def test_a_sweep_that_fails_half_way_takes_nothing(door: StoreDoor, clock: Clock) -> None:
+@holds("3 lifecycle: a sweep is best effort and never fails the write")
+def test_a_sweep_that_fails_half_way_deletes_nothing(door: StoreDoor, clock: Clock) -> None:
     put(door, "first write, first sweep")
     for name in ("a", "b", "cursed", "c"):
         put(door, name, ttl_seconds=10)
-    trapped(door, "update of deleted_at on artifacts when old.name_norm = 'cursed'", "fail")
+    create_trigger(door, "update of deleted_at on artifacts when old.name_norm = 'cursed'", "fail")
     clock.advance(DAY)
     put(door, "new")
     assert swept(door) == 0
 
 
+@holds("decisions §0: an artifact's updated_at moves with every change and never falls")
 @pytest.mark.parametrize("tool", ["artifact_store", "artifact_bulk_update", "artifact_bulk_delete"])
-def test_every_change_of_an_artifact_has_a_place_of_its_own_also_in_a_sweep(
-    door: StoreDoor, clock: Clock, tool: str
-) -> None:
+def test_changed_artifacts_have_unique_change_numbers_even_in_a_sweep(door: StoreDoor, clock: Clock, tool: str) -> None:
     for number in range(12):
         put(door, str(number), ttl_seconds=10 if number % 2 else None, run_id="r")
     clock.advance(DAY)
@@ -358,6 +384,7 @@ def test_every_change_of_an_artifact_has_a_place_of_its_own_also_in_a_sweep(
     assert shared == [], "rows share a place in the order of changes, so pages have no unique tie-break"
 
 
+@holds("decisions §1: purge does the same for artifacts")
 def test_a_purge_of_artifacts_by_age_counts_from_the_deletion(door: StoreDoor, clock: Clock) -> None:
     for name in ("old", "new", "alive"):
         put(door, name)
@@ -374,13 +401,15 @@ def test_a_purge_of_artifacts_by_age_counts_from_the_deletion(door: StoreDoor, c
     door.refuses("INVALID_REQUEST", "artifact_purge", older_than_days=-1)
 
 
-def test_a_purge_of_artifacts_leaves_expired_ones_that_are_not_deleted(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §1: purge does the same for artifacts")
+def test_a_purge_of_artifacts_keeps_expired_ones_that_are_not_deleted(door: StoreDoor, clock: Clock) -> None:
     stored = put(door, "a", ttl_seconds=10)
     clock.advance(10)
     assert door("artifact_purge")["purged"] == 0
     assert door("artifact_fetch", id=stored, include_expired=True)["id"] == stored
 
 
+@holds("3 compose: all or nothing; every artifact needs a text")
 def test_a_cancelled_bundle_of_artifacts_stores_nothing(door: StoreDoor) -> None:
     put(door, "a", text="t")
     arguments = {"items": [{"name": "a"}], "store_as": {"name": "b", "kind": "k"}}
@@ -390,7 +419,10 @@ def test_a_cancelled_bundle_of_artifacts_stores_nothing(door: StoreDoor) -> None
     assert listed_names(door) == ["a"]
 
 
-def test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §0: recovery is one best next call that can be sent as it is")
+def test_an_expired_artifact_is_reported_as_expired_and_the_proposed_call_shows_it(
+    door: StoreDoor, clock: Clock
+) -> None:
     door("artifact_store", kind="k", data={"n": 1}, name="short", ttl_seconds=5)
     clock.advance(5)
     error = door.refuses("NOT_FOUND", "artifact_fetch", name="short")
@@ -399,9 +431,10 @@ def test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it(do
     assert door(error.recovery["tool"], **error.recovery["arguments"])["data"] == {"n": 1}
 
 
+@holds("decisions §0: recovery is one best next call that can be sent as it is")
 @pytest.mark.parametrize("flags", [{}, {"include_deleted": True}, {"include_expired": True}])
 @pytest.mark.parametrize("by", ["id", "name"])
-def test_the_call_after_fetching_an_artifact_that_is_deleted_and_expired_shows_it(
+def test_the_call_proposed_for_a_deleted_and_expired_artifact_shows_it(
     door: StoreDoor, clock: Clock, flags: dict[str, bool], by: str
 ) -> None:
     stored = door("artifact_store", kind="k", data={"n": 1}, name="short", ttl_seconds=5)

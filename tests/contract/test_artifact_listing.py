@@ -1,4 +1,4 @@
-"""What `artifact_list`, `artifact_bulk_delete` and `artifact_bulk_update` promise."""
+"""`artifact_list`, `artifact_bulk_delete` and `artifact_bulk_update`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
-from artifact.shelf import listed_names, put
+from artifact.samples import listed_names, put
+from artifact.samples import no_artifacts as no_artifacts
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -28,8 +29,8 @@ FILTERS: list[dict[str, str]] = [
 BULK: list[tuple[str, dict[str, Any]]] = [("artifact_bulk_delete", {}), ("artifact_bulk_update", {"set_phase": "new"})]
 
 
-def shelve(call: Door) -> None:
-    """One artifact that every filter means, one that each misses by one field."""
+def store_samples(call: Door) -> None:
+    """Store one artifact that matches every filter, and one for each filter that differs in that field alone."""
     right: dict[str, Any] = {
         "workspace": "One", "kind": "k1", "run_id": "r1", "phase": "p1", "role": "x1", "tags": ["t0", "t1"]
     }  # fmt: skip
@@ -39,10 +40,11 @@ def shelve(call: Door) -> None:
 
 
 def wrong_key(filters: dict[str, str]) -> set[str]:
-    """The names that a filter keeps out: all when there are several, one when there is one."""
+    """Return the names excluded by filters: all if there are several filters, else the one that differs."""
     return {f"wrong {'tags' if key == 'tag' else key}" for key in filters}
 
 
+@holds("3 list: data, never text")
 def test_a_list_shows_the_data_of_each_artifact_and_never_the_text(call: Door) -> None:
     stored = put(call, "A", workspace="W", data={"x": [1]}, text="secret text", run_id="r", tags=["t"], ttl_seconds=9)
     [item] = call("artifact_list")["items"]
@@ -54,6 +56,7 @@ def test_a_list_shows_the_data_of_each_artifact_and_never_the_text(call: Door) -
     assert "secret" not in str(item)
 
 
+@holds("3 list: 50 by default, 100 at most, limit, offset and has_more")
 def test_a_list_of_artifacts_has_the_pagination_of_its_document(call: Door) -> None:
     assert call("artifact_list")["pagination"] == {"limit": 50, "offset": 0, "has_more": False, "count": 0}
     for number in range(3):
@@ -70,7 +73,8 @@ def test_a_list_of_artifacts_has_the_pagination_of_its_document(call: Door) -> N
     assert (beyond["items"], beyond["pagination"]["has_more"]) == ([], False)
 
 
-def test_fifty_artifacts_are_listed_unless_asked_and_a_hundred_at_most(call: Door) -> None:
+@holds("3 list: 50 by default, 100 at most, limit, offset and has_more")
+def test_a_list_has_50_artifacts_by_default_and_at_most_100(call: Door) -> None:
     for _ in range(103):
         put(call)
     assert len(call("artifact_list")["items"]) == 50
@@ -80,11 +84,13 @@ def test_fifty_artifacts_are_listed_unless_asked_and_a_hundred_at_most(call: Doo
     assert len(call("artifact_list", limit=100, offset=100)["items"]) == 3
 
 
+@holds("3 list: 50 by default, 100 at most, limit, offset and has_more")
 @pytest.mark.parametrize("page", [{"limit": 0}, {"limit": -1}, {"offset": -1}])
 def test_a_bad_page_of_artifacts_is_refused(call: Door, page: dict[str, int]) -> None:
     call.refuses("INVALID_REQUEST", "artifact_list", **page)
 
 
+@holds("3 list: newest first by change or by creation")
 def test_artifacts_are_listed_by_last_change_or_by_creation(call: Door) -> None:
     for name in "abcd":
         put(call, name, run_id="r")
@@ -97,22 +103,25 @@ def test_artifacts_are_listed_by_last_change_or_by_creation(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "artifact_list", order_by="name")
 
 
+@holds("3 list: every filter, exact, everywhere unless a workspace is given")
 @pytest.mark.parametrize("filters", FILTERS)
 def test_artifacts_are_listed_by_every_filter_alone_and_together(call: Door, filters: dict[str, str]) -> None:
-    shelve(call)
+    store_samples(call)
     everything = set(listed_names(call))
     assert len(everything) == 7
     assert set(listed_names(call, **filters)) == everything - wrong_key(filters)
 
 
-def test_a_list_without_workspace_looks_everywhere(call: Door) -> None:
+@holds("3 list: every filter, exact, everywhere unless a workspace is given")
+def test_a_list_without_workspace_covers_all_workspaces(call: Door) -> None:
     put(call, "a", run_id="r")
     put(call, "b", workspace="plan", run_id="r")
     assert listed_names(call, run_id="r") == ["b", "a"]
     assert listed_names(call, workspace="default") == ["a"]
 
 
-def test_deleted_artifacts_are_listed_only_when_asked(call: Door) -> None:
+@holds("3 list: every filter, exact, everywhere unless a workspace is given")
+def test_deleted_artifacts_are_listed_on_request_only(call: Door) -> None:
     put(call, "a")
     put(call, "b")
     call("artifact_delete", name="a")
@@ -121,12 +130,13 @@ def test_deleted_artifacts_are_listed_only_when_asked(call: Door) -> None:
     assert listed_names(call, include_expired=True) == ["b"]
 
 
+@holds("3 bulk: applies to the rows that match every filter; no filter is refused")
 @pytest.mark.parametrize(("tool", "more"), BULK)
 @pytest.mark.parametrize("filters", FILTERS)
-def test_bulk_tools_hit_the_artifacts_that_match_every_filter(
+def test_bulk_tools_change_the_artifacts_that_match_every_filter(
     call: Door, tool: str, more: dict[str, Any], filters: dict[str, str]
 ) -> None:
-    shelve(call)
+    store_samples(call)
     everything = set(listed_names(call))
     hit = everything - wrong_key(filters)
     answer = call(tool, **filters, **more)
@@ -138,8 +148,9 @@ def test_bulk_tools_hit_the_artifacts_that_match_every_filter(
         assert set(listed_names(call, phase="new")) == hit
 
 
+@holds("3 bulk: applies to the rows that match every filter; no filter is refused")
 @pytest.mark.parametrize(("tool", "more"), BULK)
-def test_bulk_tools_leave_deleted_artifacts_alone(call: Door, tool: str, more: dict[str, Any]) -> None:
+def test_bulk_tools_do_not_change_deleted_artifacts(call: Door, tool: str, more: dict[str, Any]) -> None:
     stored = put(call, "a", run_id="r")
     call("artifact_delete", name="a")
     before = call("artifact_fetch", id=stored, include_deleted=True)
@@ -147,6 +158,7 @@ def test_bulk_tools_leave_deleted_artifacts_alone(call: Door, tool: str, more: d
     assert call("artifact_fetch", id=stored, include_deleted=True) == before
 
 
+@holds("3 bulk: applies to the rows that match every filter; no filter is refused")
 @pytest.mark.parametrize(("tool", "more"), BULK)
 def test_a_bulk_change_of_artifacts_without_a_filter_is_refused(call: Door, tool: str, more: dict[str, Any]) -> None:
     put(call, "a")
@@ -157,6 +169,7 @@ def test_a_bulk_change_of_artifacts_without_a_filter_is_refused(call: Door, tool
         call.refuses("INVALID_REQUEST", tool, **{"kind": "freeform", **blank}, **more)
 
 
+@holds("3 bulk: applies to the rows that match every filter; no filter is refused")
 @pytest.mark.parametrize(("tool", "more"), BULK)
 @pytest.mark.parametrize("misspelt", ["runid", "name", "name_prefix", "tags", "include_expired"])
 def test_a_misspelt_filter_never_widens_a_bulk_change_of_artifacts(
@@ -167,7 +180,8 @@ def test_a_misspelt_filter_never_widens_a_bulk_change_of_artifacts(
     assert misspelt in error.message
 
 
-def test_a_bulk_update_sets_only_what_is_given(call: Door) -> None:
+@holds("3 bulk_update: sets the given fields, clears with empty values and a null ttl")
+def test_a_bulk_update_sets_only_the_given_fields(call: Door) -> None:
     stored = put(call, "a", run_id="r", phase="p", role="x", tags=["t"], ttl_seconds=60, text="t")
     before = call("artifact_fetch", id=stored)
     steps: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -182,6 +196,7 @@ def test_a_bulk_update_sets_only_what_is_given(call: Door) -> None:
         assert {**after, "updated_at": 0} == {**before, "updated_at": 0}
 
 
+@holds("3 bulk_update: sets the given fields, clears with empty values and a null ttl")
 def test_a_bulk_update_clears_with_empty_values_and_a_null_ttl(call: Door) -> None:
     stored = put(call, "a", run_id="r", phase="p", role="x", tags=["t"], ttl_seconds=60)
     call("artifact_bulk_update", run_id="r", set_phase="", set_role=" ", set_tags=[])
@@ -192,7 +207,8 @@ def test_a_bulk_update_clears_with_empty_values_and_a_null_ttl(call: Door) -> No
     assert (fetched["ttl_seconds"], fetched["expires_at"]) == (None, None)
 
 
-def test_a_bulk_update_sets_the_ttl_from_now_and_leaves_it_alone_when_absent(call: Door) -> None:
+@holds("3 bulk_update: sets the given fields, clears with empty values and a null ttl")
+def test_a_bulk_update_sets_the_ttl_from_now_and_keeps_it_if_absent(call: Door) -> None:
     stored = put(call, "a", run_id="r")
     call("artifact_bulk_update", run_id="r", set_ttl_seconds=500)
     fetched = call("artifact_fetch", id=stored)
@@ -202,18 +218,21 @@ def test_a_bulk_update_sets_the_ttl_from_now_and_leaves_it_alone_when_absent(cal
     assert (again["ttl_seconds"], again["expires_at"]) == (500, fetched["expires_at"])
 
 
+@holds("3 bulk_update: sets the given fields, clears with empty values and a null ttl")
 @pytest.mark.parametrize("nothing", [{}, {"set_phase": None}, {"set_tags": None, "set_role": None}])
 def test_a_bulk_update_of_artifacts_needs_something_to_set(call: Door, nothing: dict[str, Any]) -> None:
     put(call, "a", run_id="r")
     call.refuses("INVALID_REQUEST", "artifact_bulk_update", run_id="r", **nothing)
 
 
+@holds("3 bulk_update: sets the given fields, clears with empty values and a null ttl")
 def test_a_bulk_update_of_artifacts_refuses_bad_tags_by_path(call: Door) -> None:
     put(call, "a", run_id="r")
     error = call.refuses("INVALID_REQUEST", "artifact_bulk_update", run_id="r", set_tags=["ok", " "])
     assert (error.details or {})["path"] == "set_tags[1]"
 
 
+@holds("3 bulk_update: sets the given fields, clears with empty values and a null ttl")
 def test_a_bulk_change_moves_its_artifacts_to_the_front_in_their_order(call: Door) -> None:
     for name in "abcdef":
         put(call, name, tags=["odd"] if name in "ace" else [])

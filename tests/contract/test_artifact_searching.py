@@ -1,4 +1,4 @@
-"""What the search over everything promises of artifacts."""
+"""`moss_search` over artifacts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts, put
-from artifact.shelf import empty_shelf as empty_shelf
+from artifact.samples import check_artifacts, put
+from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import open_test_store
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock, Door, StoreDoor
@@ -20,6 +21,7 @@ def hits(call: Door, query: str, **arguments: Any) -> list[Any]:
     return [item["title"] for item in call("moss_search", search_mode="keyword", query=query, **arguments)["items"]]
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_a_hit_of_an_artifact_can_be_fetched_by_its_address(call: Door) -> None:
     named = put(call, "Run-1", workspace="Plan", kind="explorer-finding", text="the zebra signs tokens")
     unnamed = put(call, kind="k", text="another zebra")
@@ -39,6 +41,7 @@ def test_a_hit_of_an_artifact_can_be_fetched_by_its_address(call: Door) -> None:
     assert by_id[unnamed]["fetch"]["arguments"] == {"id": unnamed}
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_an_artifact_is_found_by_its_name_and_its_text_and_not_by_its_data(call: Door) -> None:
     put(call, "okapi", text="plain")
     put(call, "b", text="an okapi")
@@ -47,12 +50,14 @@ def test_an_artifact_is_found_by_its_name_and_its_text_and_not_by_its_data(call:
     assert set(hits(call, "okapi")) == {"okapi", "b"}
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_an_artifact_without_text_is_found_by_its_name(call: Door) -> None:
     put(call, "quagga record")
     [item] = call("moss_search", search_mode="keyword", query="quagga")["items"]
     assert (item["title"], item["type"]) == ("quagga record", "artifact")
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_capsules_and_artifacts_are_found_together_or_by_type(call: Door) -> None:
     put(call, "artifact", text="one zebra", run_id="r", workspace="w")
     call("capsule_store", name="capsule", capsule_text="one zebra", allow_thin=True, run_id="r", workspace="w")
@@ -68,11 +73,13 @@ def test_capsules_and_artifacts_are_found_together_or_by_type(call: Door) -> Non
     call.refuses("INVALID_REQUEST", "moss_search", search_mode="keyword", query="zebra", types=["artefact"])
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_capsule_search_finds_no_artifact(call: Door) -> None:
     put(call, "a", text="one zebra")
     assert call("capsule_search", query="zebra")["items"] == []
 
 
+@holds("3 search: written artifacts are found at once; deleted, expired and purged ones are not")
 def test_every_change_of_an_artifact_is_found_at_once(call: Door) -> None:
     put(call, "a", text="zebra")
     assert hits(call, "zebra") == ["a"]
@@ -89,6 +96,7 @@ def test_every_change_of_an_artifact_is_found_at_once(call: Door) -> None:
     check_artifacts(call.home)
 
 
+@holds("3 search: written artifacts are found at once; deleted, expired and purged ones are not")
 def test_a_purged_artifact_is_never_found_again(door: StoreDoor) -> None:
     put(door, "a", text="zebra")
     door("artifact_delete", name="a")
@@ -98,6 +106,7 @@ def test_a_purged_artifact_is_never_found_again(door: StoreDoor) -> None:
     check_artifacts(door.home)
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_search_pages_over_both_families_show_every_hit_exactly_once(call: Door) -> None:
     for number in range(9):
         put(call, f"a{number}", text="zebra")
@@ -110,6 +119,7 @@ def test_search_pages_over_both_families_show_every_hit_exactly_once(call: Door)
     assert len(found) == len(set(found)) == 18
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_markup_in_an_artifacts_text_cannot_forge_a_highlight(call: Door) -> None:
     put(call, "a", text=MARKUP)
     [item] = call("moss_search", search_mode="keyword", query="zebra")["items"]
@@ -118,6 +128,7 @@ def test_markup_in_an_artifacts_text_cannot_forge_a_highlight(call: Door) -> Non
     assert "&lt;script&gt;" in shown
 
 
+@holds("3 search: written artifacts are found at once; deleted, expired and purged ones are not")
 @pytest.mark.parametrize("query", ["zebra", "zebra stripes", '"zebra"', "zeb*", "zebra OR okapi", "NOT okapi"])
 def test_an_expired_artifact_is_not_found_by_any_kind_of_query(door: StoreDoor, clock: Clock, query: str) -> None:
     put(door, "first")
@@ -134,6 +145,7 @@ def test_an_expired_artifact_is_not_found_by_any_kind_of_query(door: StoreDoor, 
     assert hits(door, query, types=["artifact"]) in ([], ["sweeping"] if query.startswith("NOT") else [])
 
 
+@holds("3 search: written artifacts are found at once; deleted, expired and purged ones are not")
 def test_expired_artifacts_do_not_count_among_many_common_words(door: StoreDoor, clock: Clock) -> None:
     for number in range(1100):
         put(door, f"n{number}", text="zebra crossing" if number % 2 else "zebra", ttl_seconds=10 + number % 3)
@@ -145,6 +157,7 @@ def test_expired_artifacts_do_not_count_among_many_common_words(door: StoreDoor,
         assert {item["title"] for item in answer["items"]} <= expected
 
 
+@holds("3 search: artifact texts are found beside capsules, each hit with its address")
 def test_a_disabled_type_is_not_searched(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_types=["artifact"]) as store:
         store.call("artifact_store", {"name": "a", "kind": "k", "data": {}, "text": "zebra"})

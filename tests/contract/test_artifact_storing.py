@@ -1,4 +1,4 @@
-"""What `artifact_store` promises: fields, modes, versions, replacement and limits."""
+"""`artifact_store`: fields, modes, versions, replacement and limits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
-from artifact.shelf import put
+from artifact.samples import no_artifacts as no_artifacts
+from artifact.samples import put
 from support.beside import dump, rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -34,7 +35,8 @@ ALIKE = [
 ]
 
 
-def test_storing_an_artifact_answers_what_the_document_lists(call: Door) -> None:
+@holds("3 store: answers id, workspace, name, kind, version, sizes and expires_at")
+def test_storing_an_artifact_returns_the_documented_fields(call: Door) -> None:
     answer = call("artifact_store", **WHOLE)
     assert set(answer) == {
         "id", "workspace", "created_workspace", "name", "kind", "version", "data_chars", "text_chars", "expires_at",
@@ -47,6 +49,7 @@ def test_storing_an_artifact_answers_what_the_document_lists(call: Door) -> None
     assert answer["expires_at"] == fetched["expires_at"] == fetched["created_at"] + 3600
 
 
+@holds("3 store: kind and data are required, everything else has its default")
 def test_an_artifact_needs_only_a_kind_and_data(call: Door) -> None:
     answer = call("artifact_store", kind="run-record", data={})
     assert (answer["workspace"], answer["name"], answer["version"]) == ("default", None, 1)
@@ -54,6 +57,7 @@ def test_an_artifact_needs_only_a_kind_and_data(call: Door) -> None:
     assert call("artifact_fetch", id=answer["id"])["data"] == {}
 
 
+@holds("3 store: kind and data are required, everything else has its default")
 @pytest.mark.parametrize("missing", ["kind", "data"])
 def test_an_artifact_without_kind_or_data_is_refused(call: Door, missing: str) -> None:
     arguments: dict[str, Any] = {"kind": "freeform", "data": {}}
@@ -62,12 +66,14 @@ def test_an_artifact_without_kind_or_data_is_refused(call: Door, missing: str) -
     call.refuses("INVALID_REQUEST", "artifact_store", **arguments, **{missing: None})
 
 
+@holds("decisions §2: data is a JSON object")
 @pytest.mark.parametrize("data", [[], [{}], "text", 5, True])
-def test_data_that_is_no_object_is_refused(call: Door, data: Any) -> None:
+def test_data_other_than_an_object_is_refused(call: Door, data: Any) -> None:
     error = call.refuses("INVALID_REQUEST", "artifact_store", kind="freeform", data=data)
     assert (error.details or {})["path"] == "data"
 
 
+@holds("decisions §2: a blank kind is invalid, wherever one is given")
 @pytest.mark.parametrize("kind", ["", " ", "\t"])
 def test_a_blank_kind_is_refused(call: Door, kind: str) -> None:
     call.refuses("INVALID_REQUEST", "artifact_store", kind=kind, data={})
@@ -78,12 +84,14 @@ def test_a_blank_kind_is_refused(call: Door, kind: str) -> None:
     call.refuses("INVALID_REQUEST", "artifact_compose", items=[{"name": "a"}], store_as={"name": "b", "kind": kind})
 
 
-def test_data_is_not_checked_unless_asked(call: Door) -> None:
+@holds("3 kinds: Moss stores kind and data without judging them")
+def test_data_is_not_checked_by_default(call: Door) -> None:
     put(call, kind="explorer-finding", data={"nothing": "like a finding"})
     put(call, kind="a kind of my own", data={})
 
 
-def test_an_artifact_is_kept_raw_and_compared_normalized(call: Door) -> None:
+@holds("3 normalization: names and workspaces are stored raw and compared normalized")
+def test_artifact_names_are_stored_raw_and_compared_normalized(call: Door) -> None:
     stored = call("artifact_store", **WHOLE)
     fetched = call("artifact_fetch", workspace=" plan  ROOM", name="RUN-1 explorer")
     assert fetched["id"] == stored["id"]
@@ -91,6 +99,7 @@ def test_an_artifact_is_kept_raw_and_compared_normalized(call: Door) -> None:
     assert (fetched["name"], fetched["name_norm"]) == ("Run-1 Explorer", "run-1 explorer")
 
 
+@holds("3 normalization: names and workspaces are stored raw and compared normalized")
 @pytest.mark.parametrize(("first", "second"), ALIKE)
 def test_artifact_names_that_normalize_alike_collide(call: Door, first: str, second: str) -> None:
     stored = put(call, first)
@@ -100,6 +109,7 @@ def test_artifact_names_that_normalize_alike_collide(call: Door, first: str, sec
     call.refuses("NAME_ALREADY_EXISTS", "artifact_store", name=second, kind="freeform", data={}, mode="error")
 
 
+@holds("3 normalization: names and workspaces are stored raw and compared normalized")
 def test_an_artifacts_name_is_unique_within_its_workspace_only(call: Door) -> None:
     put(call, "a")
     put(call, "a", workspace="other")
@@ -108,6 +118,7 @@ def test_an_artifacts_name_is_unique_within_its_workspace_only(call: Door) -> No
     assert len(call("artifact_list")["items"]) == 4
 
 
+@holds("3 normalization: names and workspaces are stored raw and compared normalized")
 @pytest.mark.parametrize("bad", ["", "  ", "a\tb", "a\nb", "a\x85b", "n" * 257])
 def test_a_bad_artifact_name_or_workspace_is_refused(call: Door, bad: str) -> None:
     call.refuses("INVALID_REQUEST", "artifact_store", name=bad, kind="freeform", data={})
@@ -115,16 +126,19 @@ def test_a_bad_artifact_name_or_workspace_is_refused(call: Door, bad: str) -> No
     call.refuses("INVALID_REQUEST", "artifact_fetch", name=bad)
 
 
+@holds("3 normalization: names and workspaces are stored raw and compared normalized")
 def test_an_artifact_and_a_capsule_may_share_a_name(call: Door) -> None:
     put(call, "same")
     call("capsule_store", name="same", capsule_text="thin", allow_thin=True)
     assert call("artifact_fetch", name="same")["kind"] == "freeform"
 
 
+@holds("3 store: replace creates, or makes the next version")
 def test_replace_creates_an_artifact_when_the_name_is_free(call: Door) -> None:
     assert call("artifact_store", name="a", kind="k", data={}, mode="replace")["version"] == 1
 
 
+@holds("3 store: replace creates, or makes the next version")
 def test_replace_makes_the_next_version_and_keeps_id_creation_and_first_spelling(call: Door) -> None:
     first = call("artifact_store", **WHOLE)
     created = call("artifact_fetch", id=first["id"])["created_at"]
@@ -137,8 +151,9 @@ def test_replace_makes_the_next_version_and_keeps_id_creation_and_first_spelling
     assert (fetched["workspace"], fetched["name"], fetched["created_at"]) == ("Plan Room", "Run-1 Explorer", created)
 
 
+@holds("3 store: replacing overwrites every field")
 @pytest.mark.parametrize("how", [{"mode": "replace"}, {"expected_version": 1}])
-def test_replacing_an_artifact_clears_what_is_not_given_again(call: Door, how: dict[str, Any]) -> None:
+def test_replacing_an_artifact_clears_fields_that_are_not_given(call: Door, how: dict[str, Any]) -> None:
     stored = call("artifact_store", **WHOLE)
     answer = call("artifact_store", workspace="plan room", name=WHOLE["name"], kind="k", data={"n": 2}, **how)
     assert (answer["version"], answer["text_chars"], answer["expires_at"]) == (2, None, None)
@@ -148,6 +163,7 @@ def test_replacing_an_artifact_clears_what_is_not_given_again(call: Door, how: d
     assert (fetched["tags"], fetched["data"], fetched["kind"]) == ([], {"n": 2}, "k")
 
 
+@holds("3 store: replace creates, or makes the next version")
 def test_replace_does_not_revive_a_deleted_artifact(call: Door) -> None:
     first = put(call, "a")
     call("artifact_delete", name="a")
@@ -157,6 +173,7 @@ def test_replace_does_not_revive_a_deleted_artifact(call: Door) -> None:
     assert call("artifact_fetch", id=first, include_deleted=True)["data"] == {"n": 1}
 
 
+@holds("3 store: expected_version updates that version and no other, in every mode")
 def test_the_expected_version_makes_the_next_one(call: Door) -> None:
     stored = put(call, "a")
     for version in (1, 2, 3):
@@ -165,9 +182,10 @@ def test_the_expected_version_makes_the_next_one(call: Door) -> None:
     assert call("artifact_fetch", name="a")["data"] == {"n": 3}
 
 
+@holds("3 store: expected_version updates that version and no other, in every mode")
 @pytest.mark.parametrize("mode", ["error", "replace"])
 @pytest.mark.parametrize("expected", [0, 1, 3, -1, 2**62])
-def test_another_version_than_expected_is_a_mismatch_whatever_the_mode(call: Door, mode: str, expected: int) -> None:
+def test_an_unexpected_version_is_a_mismatch_in_every_mode(call: Door, mode: str, expected: int) -> None:
     put(call, "A")
     call("artifact_store", name="a", kind="k", data={"n": 2}, expected_version=1)
     error = call.refuses(
@@ -180,12 +198,14 @@ def test_another_version_than_expected_is_a_mismatch_whatever_the_mode(call: Doo
     assert call("artifact_fetch", **error.recovery["arguments"])["version"] == 2
 
 
+@holds("3 store: expected_version updates that version and no other, in every mode")
 @pytest.mark.parametrize("mode", ["error", "replace"])
 def test_an_expected_version_updates_and_ignores_the_mode(call: Door, mode: str) -> None:
     put(call, "a")
     assert call("artifact_store", name="a", kind="k", data={}, expected_version=1, mode=mode)["version"] == 2
 
 
+@holds("3 store: expected_version updates that version and no other, in every mode")
 def test_an_expected_version_of_a_missing_artifact_is_not_found(call: Door) -> None:
     arguments: dict[str, Any] = {"kind": "k", "data": {}, "expected_version": 1}
     call.refuses("NOT_FOUND", "artifact_store", name="a", **arguments)
@@ -197,21 +217,25 @@ def test_an_expected_version_of_a_missing_artifact_is_not_found(call: Door) -> N
     call.refuses("NOT_FOUND", "artifact_store", name="b", **arguments)
 
 
+@holds("3 store: without a name an artifact is always new, and has no version to expect")
 def test_an_expected_version_without_a_name_is_refused(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "artifact_store", kind="k", data={}, expected_version=1)
     call.refuses("INVALID_REQUEST", "artifact_store", kind="k", data={}, expected_version=1, mode="replace")
 
 
+@holds("3 store: without a name an artifact is always new, and has no version to expect")
 def test_an_unnamed_artifact_is_always_new(call: Door) -> None:
     ids = [call("artifact_store", kind="k", data={}, mode=mode)["id"] for mode in ("error", "replace", "replace")]
     assert len(set(ids)) == 3
 
 
+@holds("3 store: the modes are error and replace")
 def test_an_unknown_artifact_mode_is_refused(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "artifact_store", name="a", kind="k", data={}, mode="rename")
 
 
-def test_only_content_raises_the_version(call: Door) -> None:
+@holds("3 version: only content raises it")
+def test_only_content_changes_increment_the_version(call: Door) -> None:
     stored = put(call, "a", run_id="r")
     call("artifact_touch", id=stored, ttl_seconds=60)
     call("artifact_bulk_update", run_id="r", set_phase="p", set_role="x", set_tags=["t"], set_ttl_seconds=90)
@@ -223,8 +247,9 @@ def test_only_content_raises_the_version(call: Door) -> None:
     assert call("artifact_fetch", id=stored, include_deleted=True)["version"] == 3
 
 
+@holds("decisions §2: the answer of fetch can be sent back unchanged, nulls included")
 @pytest.mark.parametrize("optional", [True, False], ids=["with everything", "with nothing"])
-def test_what_fetch_shows_can_be_sent_back_as_it_came(call: Door, optional: bool) -> None:
+def test_a_fetched_artifact_can_be_stored_again_unchanged(call: Door, optional: bool) -> None:
     taken = ("workspace", "name", "kind", "data", "text", "run_id", "phase", "role", "tags", "ttl_seconds")
     given = WHOLE if optional else {"name": "a", "kind": "k", "data": {}}
     call("artifact_store", **given)
@@ -239,6 +264,7 @@ def test_what_fetch_shows_can_be_sent_back_as_it_came(call: Door, optional: bool
     assert call("artifact_store", **sent, mode="replace")["version"] == 3
 
 
+@holds("3 errors: data has at most 50,000 characters of compact JSON, text 12,000")
 def test_data_of_exactly_the_limit_is_stored_and_one_more_refused(call: Door) -> None:
     whole = {"k": "\u00e9" * (50_000 - len('{"k":""}'))}
     assert call("artifact_store", kind="k", data=whole)["data_chars"] == 50_000
@@ -247,6 +273,7 @@ def test_data_of_exactly_the_limit_is_stored_and_one_more_refused(call: Door) ->
     assert error.details == {"max_chars": 50_000, "actual_chars": 50_001}
 
 
+@holds("3 errors: data has at most 50,000 characters of compact JSON, text 12,000")
 def test_a_text_of_exactly_the_limit_is_stored_with_its_artifact_and_one_more_refused(call: Door) -> None:
     text = "\U0001f600" * 12_000
     assert call("artifact_store", kind="k", data={}, text=text)["text_chars"] == 12_000
@@ -255,18 +282,21 @@ def test_a_text_of_exactly_the_limit_is_stored_with_its_artifact_and_one_more_re
     assert error.details == {"max_chars": 12_000, "actual_chars": 12_001}
 
 
-def test_the_size_of_data_is_that_of_compact_json(call: Door) -> None:
+@holds("3 store: answers id, workspace, name, kind, version, sizes and expires_at")
+def test_the_size_of_data_is_measured_as_compact_json(call: Door) -> None:
     answer = call("artifact_store", kind="k", data={"a b": [1, 2.5, "\u00fc\n"], "c": {}})
     assert answer["data_chars"] == len('{"a b":[1,2.5,"u\\n"],"c":{}}')
 
 
-def test_the_capsule_limit_is_not_the_artifacts(call: Door) -> None:
+@holds("3 errors: data has at most 50,000 characters of compact JSON, text 12,000")
+def test_capsules_and_artifacts_have_separate_limits(call: Door) -> None:
     answer = call("artifact_store", kind="k", data={"k": "x" * 40_000}, text="y" * 12_000)
     assert (answer["data_chars"], answer["text_chars"]) == (40_008, 12_000)
 
 
+@holds("decisions §2: ttl_seconds is a positive integer, null means no expiry")
 @pytest.mark.parametrize("ttl", [0, -1, 1.5, "60", True, 2**63])
-def test_a_ttl_that_is_no_positive_integer_is_refused(call: Door, ttl: Any) -> None:
+def test_a_ttl_other_than_a_positive_integer_is_refused(call: Door, ttl: Any) -> None:
     error = call.refuses("INVALID_REQUEST", "artifact_store", kind="k", data={}, ttl_seconds=ttl)
     assert (error.details or {})["path"] == "ttl_seconds"
     put(call, "a")
@@ -275,8 +305,9 @@ def test_a_ttl_that_is_no_positive_integer_is_refused(call: Door, ttl: Any) -> N
     assert (error.details or {})["path"] == "set_ttl_seconds"
 
 
+@holds("decisions §2: ttl_seconds is a positive integer, null means no expiry")
 @pytest.mark.parametrize("ttl", [10**12, 2**63 - 1])
-def test_a_ttl_beyond_all_time_is_refused_by_the_name_it_was_given(call: Door, ttl: int) -> None:
+def test_a_ttl_out_of_range_is_refused_with_its_argument_name(call: Door, ttl: int) -> None:
     error = call.refuses("INVALID_REQUEST", "artifact_store", kind="k", data={}, ttl_seconds=ttl)
     assert (error.details or {})["path"] == "ttl_seconds"
     put(call, "a")
@@ -285,10 +316,12 @@ def test_a_ttl_beyond_all_time_is_refused_by_the_name_it_was_given(call: Door, t
     assert error.message.startswith("`set_ttl_seconds`")
 
 
+@holds("decisions §2: ttl_seconds is a positive integer, null means no expiry")
 def test_a_null_ttl_means_no_expiry(call: Door) -> None:
     assert call("artifact_store", kind="k", data={}, ttl_seconds=None)["expires_at"] is None
 
 
+@holds("decisions §0: labels and tags of artifacts follow the rules of all")
 def test_labels_and_kind_of_an_artifact_are_trimmed_and_blank_labels_mean_none(call: Door) -> None:
     stored = put(call, kind=" k ", run_id=" r ", phase="  ", role="")
     fetched = call("artifact_fetch", id=stored)
@@ -296,14 +329,16 @@ def test_labels_and_kind_of_an_artifact_are_trimmed_and_blank_labels_mean_none(c
     assert len(call("artifact_list", kind=" k", run_id="r ")["items"]) == 1
 
 
-def test_tags_of_an_artifact_follow_the_rules_of_all_tags(call: Door) -> None:
+@holds("decisions §0: labels and tags of artifacts follow the rules of all")
+def test_tags_of_an_artifact_follow_the_general_rules_of_tags(call: Door) -> None:
     stored = put(call, tags=[" b", "a", "b ", "A"])
     assert call("artifact_fetch", id=stored)["tags"] == ["b", "a", "A"]
     for bad in (["a", " "], ["x" * 101], [str(number) for number in range(51)]):
         call.refuses("INVALID_REQUEST", "artifact_store", kind="k", data={}, tags=bad)
 
 
-def test_a_failed_artifact_store_leaves_no_row(call: Door) -> None:
+@holds("decisions §0: a refused artifact leaves no row, a change leaves one event, a read none")
+def test_a_failed_artifact_store_writes_no_row(call: Door) -> None:
     put(call, "a")
     before = dump(call.home)
     call.refuses("NAME_ALREADY_EXISTS", "artifact_store", name="a", kind="k", data={})
@@ -311,7 +346,8 @@ def test_a_failed_artifact_store_leaves_no_row(call: Door) -> None:
     assert dump(call.home) == before
 
 
-def test_one_event_for_each_change_of_artifacts_and_never_their_content(call: Door) -> None:
+@holds("decisions §0: a refused artifact leaves no row, a change leaves one event, a read none")
+def test_each_change_of_an_artifact_writes_one_event_without_content(call: Door) -> None:
     secret = "xyzzy-never-logged"  # noqa: S105
     fields = {"name": "a", "kind": secret, "data": {secret: secret}, "text": secret, "tags": [secret]}
     stored = call("artifact_store", **fields)["id"]
@@ -332,7 +368,8 @@ def test_one_event_for_each_change_of_artifacts_and_never_their_content(call: Do
     assert secret not in str(rows(call.home, "select * from events"))
 
 
-def test_reads_and_refusals_of_artifacts_leave_no_event(call: Door) -> None:
+@holds("decisions §0: a refused artifact leaves no row, a change leaves one event, a read none")
+def test_reads_and_refusals_of_artifacts_write_no_event(call: Door) -> None:
     put(call, "a", text="t")
     reads: list[tuple[str, dict[str, Any]]] = [
         ("artifact_fetch", {"name": "a"}),

@@ -1,4 +1,4 @@
-"""No read floods its reader: answers have a budget of their own, and pages of whole items end early."""
+"""Bounded reads: a default budget for answers, and pages of whole items that end early."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contract.reasoning.room import Room, edge, node
 from contract.reasoning.samples import WORKSPACE, furnish, sample_arguments
 from moss_memory.registry import catalog
 from moss_memory.registry.budget import USUAL_MAX_CHARS
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ LONG = {
     "branchmind_think_pack", "branchmind_think_watch", "branchmind_context_pack", "branchmind_trace_hydrate",
     "tasks_show", "tasks_handoff",
 }  # fmt: skip
-"""Reads that would answer more than anybody wants to hear; what the others say is short by its nature."""
+"""Reads that can exceed their default budget; the answers of all other reads are short."""
 PAGE_CHARS = 20_000
 PAGES = {
     "artifact_list": ("items", "id"),
@@ -37,7 +38,7 @@ PAGES = {
     "retrieve_entities": ("entities", "entity_id"),
     "list_timeline_events": ("events", "event_id"),
 }
-"""What never shortens an item, with its list and what tells its items apart."""
+"""Reads that never shorten an item, with the name of the list and the key of its items."""
 
 
 def size(value: Any) -> int:
@@ -46,7 +47,7 @@ def size(value: Any) -> int:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]]:
-    """A store in which every bounded read has far more to say than anybody wants to hear; and a conflict's id."""
+    """Return a store in which every bounded read exceeds its default budget, and the id of a conflict."""
     with open_test_store(str(tmp_path_factory.mktemp("full"))) as store:
         door = StoreDoor(store)
         conflict = furnish(door)
@@ -76,8 +77,9 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]
         yield store, conflict
 
 
+@holds("decisions §7: reads that take max_chars use 30,000 when no budget is given; max_chars 0 means none")
 @pytest.mark.parametrize("operation", BOUNDED, ids=lambda one: one.name)
-def test_no_read_answers_more_than_the_usual_budget_by_itself(full: tuple[Store, str], operation: Operation) -> None:
+def test_every_bounded_read_has_a_default_budget(full: tuple[Store, str], operation: Operation) -> None:
     store, conflict = full
     arguments = sample_arguments(operation.name, operation.required, {"conflict": conflict})
     answer = store.call(operation.name, arguments)
@@ -87,7 +89,8 @@ def test_no_read_answers_more_than_the_usual_budget_by_itself(full: tuple[Store,
     assert answer["truncated"] is True if operation.name in LONG else answer == whole
 
 
-def test_any_budget_that_is_given_takes_the_place_of_the_usual_one(full: tuple[Store, str]) -> None:
+@holds("decisions §7: reads that take max_chars use 30,000 when no budget is given; max_chars 0 means none")
+def test_a_given_budget_replaces_the_default_one(full: tuple[Store, str]) -> None:
     store, _ = full
     asked = {"workspace": WORKSPACE, "doc": "notes"}
     for budget in ({"max_chars": 100_000}, {"max_bytes": 100_000}, {"max_lines": 10_000}):
@@ -95,8 +98,9 @@ def test_any_budget_that_is_given_takes_the_place_of_the_usual_one(full: tuple[S
     assert size(store.call("branchmind_show", {**asked, "max_chars": 0, "max_bytes": 9_000})) <= 9_000
 
 
+@holds("decisions §7: reads that take max_chars use 30,000 when no budget is given; max_chars 0 means none")
 @pytest.mark.parametrize(("tool", "rows"), [("tasks_list", "items"), ("tasks_ready", "tasks")])
-def test_walking_through_a_budget_gives_every_task_once(full: tuple[Store, str], tool: str, rows: str) -> None:
+def test_paging_with_a_budget_lists_every_task_once(full: tuple[Store, str], tool: str, rows: str) -> None:
     store, _ = full
     asked = {"workspace": WORKSPACE, "max_chars": 1_500, "limit": 30}
     every = [one["id"] for one in store.call(tool, {**asked, "limit": 100, "max_chars": 0})[rows]]
@@ -108,8 +112,8 @@ def test_walking_through_a_budget_gives_every_task_once(full: tuple[Store, str],
 
 
 @pytest.fixture
-def shelf(home: str, clock: Clock) -> Iterator[Store]:
-    """Thirty artifacts, records, entities and events of 3,000 characters and more, and pages of 20,000."""
+def long_items(home: str, clock: Clock) -> Iterator[Store]:
+    """Return a store with pages of 20,000 characters and thirty rows of at least 3,000 characters in each list."""
     with open_test_store(home, clock, page_max_chars=PAGE_CHARS) as store:
         for number in range(30):
             store.call("artifact_store", {"name": f"a{number}", "kind": "k", "data": {"text": HUGE[:3000]}})
@@ -119,14 +123,15 @@ def shelf(home: str, clock: Clock) -> Iterator[Store]:
         yield store
 
 
+@holds("decisions §7: artifact_list, retrieve_* and timelines never shorten: a page ends early with a cursor")
 @pytest.mark.parametrize("tool", sorted(PAGES))
-def test_a_page_of_whole_items_ends_early_and_says_where_to_go_on(shelf: Store, tool: str) -> None:
+def test_a_page_of_whole_items_ends_early_and_reports_the_next_offset(long_items: Store, tool: str) -> None:
     rows, key = PAGES[tool]
     seen: list[str] = []
     offset, cut = 0, 0
     more = {"search": "thought", "search_mode": "keyword"} if tool == "retrieve_records" else {}
     most = PAGE_CHARS if tool != "list_timeline_events" else 1_000
-    store = shelf if most == PAGE_CHARS else open_test_store(shelf.config.home, page_max_chars=most)
+    store = long_items if most == PAGE_CHARS else open_test_store(long_items.config.home, page_max_chars=most)
     while True:
         page = store.call(tool, {"limit": 20, "offset": offset, **more})
         seen += [item[key] for item in page[rows]]
@@ -141,7 +146,8 @@ def test_a_page_of_whole_items_ends_early_and_says_where_to_go_on(shelf: Store, 
     assert cut >= 4
 
 
-def test_a_page_holds_at_least_one_item_and_never_shortens_it(home: str) -> None:
+@holds("decisions §7: artifact_list, retrieve_* and timelines never shorten: a page ends early with a cursor")
+def test_a_page_has_at_least_one_item_at_full_length(home: str) -> None:
     with open_test_store(home, page_max_chars=10) as store:
         for number in range(2):
             store.call("artifact_store", {"name": f"a{number}", "kind": "k", "data": {"text": HUGE}})
@@ -152,7 +158,8 @@ def test_a_page_holds_at_least_one_item_and_never_shortens_it(home: str) -> None
         assert last["pagination"] == {"limit": 50, "offset": 1, "has_more": False, "count": 1}
 
 
-def test_pages_are_of_a_hundred_thousand_characters_by_themselves(store: Store) -> None:
+@holds("decisions §7: artifact_list, retrieve_* and timelines never shorten: a page ends early with a cursor")
+def test_pages_have_at_most_100000_characters_by_default(store: Store) -> None:
     for number in range(60):
         store.call("artifact_store", {"name": f"a{number}", "kind": "k", "data": {"text": HUGE + HUGE[:7000]}})
     page = store.call("artifact_list", {"limit": 100})

@@ -1,4 +1,4 @@
-"""What `capsule_latest`, `capsule_list` and `capsule_inventory` promise."""
+"""`capsule_latest`, `capsule_list` and `capsule_inventory`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -25,7 +26,7 @@ PAGED: dict[str, dict[str, Any]] = {
     "moss_search": {"query": "obj* NOT other"},
     "retrieve_records": {"search": ['"objective" OR other']},
 }
-"""Lists with what makes each look the furthest."""
+"""The lists, with the arguments that match most rows."""
 
 
 def store_all(call: Door, *names: str, **fields: Any) -> None:
@@ -33,6 +34,7 @@ def store_all(call: Door, *names: str, **fields: Any) -> None:
         call("capsule_store", name=name, capsule_text=FULL, **fields)
 
 
+@holds("2 §6.6: latest is the most recently changed capsule of the workspace, or null")
 def test_latest_is_the_most_recently_changed_capsule(call: Door) -> None:
     store_all(call, "a", "b", "c")
     assert call("capsule_latest")["item"]["name"] == "c"
@@ -42,13 +44,15 @@ def test_latest_is_the_most_recently_changed_capsule(call: Door) -> None:
     assert call("capsule_latest")["item"]["name"] == "b"
 
 
+@holds("2 §6.6: latest is the most recently changed capsule of the workspace, or null")
 def test_latest_of_an_empty_workspace_is_null(call: Door) -> None:
     assert call("capsule_latest") == {"item": None, "elsewhere": []}
     store_all(call, "a", workspace="other")
     assert call("capsule_latest")["item"] is None
 
 
-def test_latest_shows_the_text_only_when_asked(call: Door) -> None:
+@holds("2 §6.6: latest shows the text only if requested")
+def test_latest_shows_the_text_on_request_only(call: Door) -> None:
     store_all(call, "a", tags=["t"], source="s", run_id="r", phase="p", role="o")
     summary = call("capsule_latest")["item"]
     assert set(summary) == SUMMARY
@@ -56,6 +60,7 @@ def test_latest_shows_the_text_only_when_asked(call: Door) -> None:
     assert full == {**summary, "capsule_text": FULL}
 
 
+@holds("1 §6.6: latest with deleted ones goes by the time of change alone")
 def test_latest_with_deleted_has_no_preference_for_active_ones(call: Door) -> None:
     store_all(call, "a", "b")
     call("capsule_delete", name="a")
@@ -64,6 +69,7 @@ def test_latest_with_deleted_has_no_preference_for_active_ones(call: Door) -> No
     assert call("capsule_latest", include_deleted=True)["item"]["name"] == "b"
 
 
+@holds("2 §6.6: latest narrows by run, phase and role")
 def test_latest_narrows_by_run_phase_and_role(call: Door) -> None:
     store_all(call, "a", run_id="r", phase="design", role="x")
     store_all(call, "b", run_id="r", phase="build", role="x")
@@ -73,12 +79,14 @@ def test_latest_narrows_by_run_phase_and_role(call: Door) -> None:
     assert call("capsule_latest", run_id=" r ", phase="design", role="y")["item"] is None
 
 
+@holds("2 §6.6: latest is the most recently changed capsule of the workspace, or null")
 def test_latest_reads_one_workspace(call: Door) -> None:
     store_all(call, "a", workspace="One")
     store_all(call, "b", workspace="two")
     assert call("capsule_latest", workspace="ONE")["item"]["name"] == "a"
 
 
+@holds("2 §6.7: lists are summaries with pagination and sort, never the text")
 @pytest.mark.parametrize(("tool", "default", "maximum"), LISTS)
 def test_a_list_shows_summaries_with_pagination_and_sort(call: Door, tool: str, default: int, maximum: int) -> None:
     store_all(call, "a", tags=["t"], source="s", run_id="r", phase="p", role="o")
@@ -90,6 +98,7 @@ def test_a_list_shows_summaries_with_pagination_and_sort(call: Door, tool: str, 
     assert answer["items"][0]["fetch_key"] == {"moss_capsule": "a", "moss_workspace": "default"}
 
 
+@holds("2 §6.7: lists are summaries with pagination and sort, never the text")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory"])
 def test_a_list_never_shows_the_text(call: Door, tool: str) -> None:
     store_all(call, "a")
@@ -98,6 +107,7 @@ def test_a_list_never_shows_the_text(call: Door, tool: str) -> None:
     call.refuses("INVALID_REQUEST", tool, include_text=True)
 
 
+@holds("decisions §0: the order is the true order of change, also within one second")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory"])
 def test_a_list_is_in_the_true_order_of_change(call: Door, tool: str) -> None:
     store_all(call, "a", "b", "c", "d")
@@ -106,6 +116,7 @@ def test_a_list_is_in_the_true_order_of_change(call: Door, tool: str) -> None:
     assert call.names(tool) == ["a", "b", "d", "c"]
 
 
+@holds("decisions §0: pages show every row exactly once")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory"])
 def test_pages_show_every_row_exactly_once(call: Door, tool: str) -> None:
     names = [f"n{number}" for number in range(7)]
@@ -118,6 +129,7 @@ def test_pages_show_every_row_exactly_once(call: Door, tool: str) -> None:
     assert seen == names[::-1]
 
 
+@holds("decisions §0: pages show every row exactly once")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory", "capsule_search"])
 def test_a_page_beyond_the_end_is_empty_and_the_last(call: Door, tool: str) -> None:
     store_all(call, "a")
@@ -128,6 +140,7 @@ def test_a_page_beyond_the_end_is_empty_and_the_last(call: Door, tool: str) -> N
     assert answer["pagination"]["total"] == 1
 
 
+@holds("decisions §0: limits are clamped above and refused below; a negative offset is refused")
 @pytest.mark.parametrize(("tool", "default", "maximum"), [*LISTS, ("capsule_search", 20, 100)])
 def test_a_limit_above_the_maximum_is_clamped_and_shown(call: Door, tool: str, default: int, maximum: int) -> None:
     query = {"query": "x"} if tool == "capsule_search" else {}
@@ -136,8 +149,9 @@ def test_a_limit_above_the_maximum_is_clamped_and_shown(call: Door, tool: str, d
     assert call(tool, limit=maximum + 1, **query)["pagination"]["limit"] == maximum
 
 
+@holds("decisions §0: limits are clamped above and refused below; a negative offset is refused")
 @pytest.mark.parametrize("tool", PAGED)
-def test_a_page_as_far_away_as_a_number_can_be_is_empty(call: Door, tool: str) -> None:
+def test_a_page_at_the_largest_offset_is_empty(call: Door, tool: str) -> None:
     for name in ("kept", "deleted"):
         call("capsule_store", name=name, capsule_text=FULL, tags=["t"])
         call("artifact_store", name=name, kind="k", data={})
@@ -148,6 +162,7 @@ def test_a_page_as_far_away_as_a_number_can_be_is_empty(call: Door, tool: str) -
     assert answer["pagination"]["has_more"] is False
 
 
+@holds("decisions §0: limits are clamped above and refused below; a negative offset is refused")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory", "capsule_search"])
 @pytest.mark.parametrize("page", [{"limit": 0}, {"limit": -1}, {"offset": -1}])
 def test_a_limit_below_1_and_a_negative_offset_are_refused(call: Door, tool: str, page: dict[str, int]) -> None:
@@ -155,6 +170,7 @@ def test_a_limit_below_1_and_a_negative_offset_are_refused(call: Door, tool: str
     call.refuses("INVALID_REQUEST", tool, **page, **query)
 
 
+@holds("2 §6.7: deleted capsules are listed only if requested")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory"])
 def test_a_list_leaves_deleted_capsules_out_unless_asked(call: Door, tool: str) -> None:
     store_all(call, "a", "b")
@@ -165,7 +181,8 @@ def test_a_list_leaves_deleted_capsules_out_unless_asked(call: Door, tool: str) 
     assert "deleted_at" not in call(tool)["items"][0]
 
 
-def test_a_list_is_of_one_workspace_and_an_inventory_of_all(call: Door) -> None:
+@holds("2 §6.8: a list is of one workspace, an inventory of all")
+def test_a_list_covers_one_workspace_and_an_inventory_all(call: Door) -> None:
     store_all(call, "a")
     store_all(call, "b", workspace="Other")
     assert call.names("capsule_list") == ["a"]
@@ -174,6 +191,7 @@ def test_a_list_is_of_one_workspace_and_an_inventory_of_all(call: Door) -> None:
     assert call.names("capsule_inventory", workspace="other") == ["b"]
 
 
+@holds("2 §6.7: lists narrow by run, phase and role")
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory"])
 def test_a_list_narrows_by_run_phase_and_role_together(call: Door, tool: str) -> None:
     store_all(call, "a", run_id="r", phase="p", role="o")
@@ -185,6 +203,7 @@ def test_a_list_narrows_by_run_phase_and_role_together(call: Door, tool: str) ->
     assert call(tool, run_id="r", phase="none")["pagination"]["total"] == 0
 
 
+@holds("2 §6.8: an inventory filters by exact tag and by the beginning of a name")
 def test_an_inventory_filters_by_exact_tag(call: Door) -> None:
     store_all(call, "a", tags=["Auth", "x"])
     store_all(call, "b", tags=["auth"])
@@ -195,6 +214,7 @@ def test_an_inventory_filters_by_exact_tag(call: Door) -> None:
     assert call.names("capsule_inventory", tag='"auth"') == []
 
 
+@holds("2 §6.8: an inventory filters by exact tag and by the beginning of a name")
 @pytest.mark.parametrize(
     ("prefix", "found"),
     [("au", ["auth two", "Auth"]), ("AUTH", ["auth two", "Auth"]), ("auth t", ["auth two"]), ("a%", ["a%b"]),
@@ -208,6 +228,7 @@ def test_an_inventory_filters_by_the_beginning_of_the_normalized_name(
     assert call.names("capsule_inventory", name_prefix=prefix) == found
 
 
+@holds("2 §6.7: lists are summaries with pagination and sort, never the text")
 def test_unnamed_capsules_are_listed_with_their_id_as_key(call: Door) -> None:
     stored = call("capsule_store", capsule_text=FULL)
     [item] = call("capsule_inventory")["items"]

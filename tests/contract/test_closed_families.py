@@ -1,4 +1,4 @@
-"""A family that the configuration closes is closed everywhere: in lists, packs, searches, proposals and counts."""
+"""Closed families: absent from lists, packs, searches, proposals and counts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from moss_memory.mcp.tool_list import ToolList
 from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.beside import newest_change
+from support.promises import holds
 
 TOOL_GROUPS = ("capsule", "artifact", "reasoning", "task", "record")
 SHOP = {"workspace": "shop"}
@@ -80,7 +81,7 @@ TOOL = re.compile(
 
 
 class Client:
-    """A client of one server, in this process: what it is sent is what it would read on its wire."""
+    """An in-process client of one server that reads the messages in their serialized form."""
 
     def __init__(self, store: Store, toolset: str) -> None:
         self._store = store
@@ -107,7 +108,7 @@ def is_open(tool: str, closed: str) -> bool:
 
 
 def answers(store: Store, toolset: str, closed: str) -> list[tuple[str, str]]:
-    """Everything that a client of such a server reads, by what it asked."""
+    """Return every answer of such a server by its request."""
     client = Client(store, toolset)
     read = [(method, client.read(method, {})) for method in ("initialize", "tools/list", "server/discover")]
     for tool, arguments in ASKED:
@@ -118,9 +119,10 @@ def answers(store: Store, toolset: str, closed: str) -> list[tuple[str, str]]:
     return read
 
 
+@holds("decisions §7: disabled_types closes a family in every answer")
 @pytest.mark.parametrize("closed", TOOL_GROUPS)
 @pytest.mark.parametrize("toolset", ["", *catalog.TOOLSETS])
-def test_nothing_of_a_closed_family_is_in_any_answer(home: str, clock: Clock, toolset: str, closed: str) -> None:
+def test_no_answer_contains_anything_of_a_closed_family(home: str, clock: Clock, toolset: str, closed: str) -> None:
     with open_test_store(home, clock) as filling:
         for tool, arguments in FILLED:
             filling.call(tool, arguments)
@@ -128,11 +130,12 @@ def test_nothing_of_a_closed_family_is_in_any_answer(home: str, clock: Clock, to
         for asked, text in answers(store, toolset, closed):
             named = {name for name in TOOL.findall(text) if catalog.find(name) is not None}
             assert [name for name in named if not is_open(name, closed)] == [], f"{asked}: {text}"
-            # What stands in a task's own documents is reasoning's.
+            # A task's own documents belong to reasoning.
             if closed != "task" or (catalog.toolset_of(asked) != "reasoning" and asked != "moss_search"):
                 assert f"{closed}mark" not in text, f"{asked}: {text}"
 
 
+@holds("decisions §7: disabled_types closes a family in every answer")
 def test_without_reasoning_the_radar_has_no_reference_and_a_task_keeps_its_own_notes(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as filling:
         for tool, arguments in FILLED:
@@ -146,7 +149,8 @@ def test_without_reasoning_the_radar_has_no_reference_and_a_task_keeps_its_own_n
         assert "taskmark said" in store.call("capsule_fetch", {**SHOP, "name": name})["capsule_text"]
 
 
-def test_without_tasks_the_trace_of_a_task_is_still_reasonings(home: str, clock: Clock) -> None:
+@holds("decisions §7: disabled_types closes a family in every answer")
+def test_without_tasks_the_trace_of_a_task_is_still_readable(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as filling:
         for tool, arguments in FILLED:
             filling.call(tool, arguments)
@@ -159,7 +163,8 @@ def test_without_tasks_the_trace_of_a_task_is_still_reasonings(home: str, clock:
         assert following["tool"].startswith("branchmind_")
 
 
-def test_a_hand_over_is_no_capsule_where_capsules_are_closed(home: str, clock: Clock) -> None:
+@holds("decisions §7: disabled_types closes a family in every answer")
+def test_a_hand_over_cannot_be_stored_as_a_capsule_if_capsules_are_closed(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_types=["capsule"]) as store:
         store.call("tasks_create", {**SHOP, "kind": "task", "title": "t"})
         with pytest.raises(MossError) as refused:
@@ -168,7 +173,8 @@ def test_a_hand_over_is_no_capsule_where_capsules_are_closed(home: str, clock: C
         assert json.dumps(store.call("tasks_handoff", SHOP))
 
 
-def test_a_closed_family_is_neither_counted_nor_told_of(home: str, clock: Clock) -> None:
+@holds("decisions §7: disabled_types closes a family in every answer")
+def test_a_closed_family_is_neither_counted_nor_mentioned(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as filling:
         for tool, arguments in FILLED:
             filling.call(tool, arguments)

@@ -1,4 +1,4 @@
-"""What `capsule_compose` and the two bulk tools promise."""
+"""`capsule_compose`, `capsule_bulk_delete` and `capsule_bulk_update`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import FULL
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -18,6 +19,7 @@ def thin(call: Door, text: str, **fields: Any) -> str:
     return stored
 
 
+@holds("2 §6.13: a Markdown bundle joins its parts under their display names")
 def test_a_bundle_shows_each_part_under_its_display_name(call: Door) -> None:
     thin(call, "one", name="a", title="Title of a")
     thin(call, "two", name="b")
@@ -29,6 +31,7 @@ def test_a_bundle_shows_each_part_under_its_display_name(call: Door) -> None:
     assert dump(call.home) == before
 
 
+@holds("2 §6.13: a JSON bundle has structured parts")
 def test_a_json_bundle_has_structured_parts(call: Door) -> None:
     a = thin(call, "one", workspace="W", name="a", title="T")
     b = thin(call, "three")
@@ -41,6 +44,7 @@ def test_a_json_bundle_has_structured_parts(call: Door) -> None:
     assert "bundle_text" not in answer
 
 
+@holds("2 §6.13: all or nothing")
 def test_a_missing_part_fails_the_whole_bundle(call: Door) -> None:
     thin(call, "one", name="a")
     error = call.refuses("NOT_FOUND", "capsule_compose", items=[{"name": "a"}, {"name": "gone"}])
@@ -49,22 +53,26 @@ def test_a_missing_part_fails_the_whole_bundle(call: Door) -> None:
     call.refuses("NOT_FOUND", "capsule_compose", items=[{"name": "a"}])
 
 
+@holds("2 §4.3: exactly one way of addressing: an id beside a name or a workspace is ambiguous")
 def test_an_ambiguous_part_fails_the_whole_bundle(call: Door) -> None:
     a = thin(call, "one", name="a")
     call.refuses("AMBIGUOUS_ADDRESSING", "capsule_compose", items=[{"id": a, "name": "a"}])
 
 
+@holds("decisions §1: 1 to 50 items")
 @pytest.mark.parametrize("count", [0, 51])
 def test_a_bundle_has_1_to_50_parts(call: Door, count: int) -> None:
     thin(call, "one", name="a")
     call.refuses("INVALID_REQUEST", "capsule_compose", items=[{"name": "a"}] * count)
 
 
-def test_a_bundle_of_fifty_is_made(call: Door) -> None:
+@holds("decisions §1: 1 to 50 items")
+def test_a_bundle_of_50_parts_is_composed(call: Door) -> None:
     thin(call, "one", name="a")
     assert call("capsule_compose", items=[{"name": "a"}] * 50)["parts_count"] == 50
 
 
+@holds("2 §6.13: a bundle above the limit is refused")
 @pytest.mark.parametrize("format", ["markdown", "json"])
 def test_a_bundle_above_the_limit_is_refused(call: Door, format: str) -> None:
     thin(call, "x" * 7_000, name="a")
@@ -72,11 +80,13 @@ def test_a_bundle_above_the_limit_is_refused(call: Door, format: str) -> None:
     assert error.status == 413
 
 
+@holds("2 §6.13: formats are markdown and json")
 def test_an_unknown_format_is_refused(call: Door) -> None:
     thin(call, "one", name="a")
     call.refuses("INVALID_REQUEST", "capsule_compose", items=[{"name": "a"}], format="yaml")
 
 
+@holds("2 §6.13: store_as stores as capsule_store does and needs a name")
 def test_a_stored_bundle_is_a_capsule_like_any_other(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     fields = {"workspace": "W", "title": "T", "tags": ["t"], "source": "s", "run_id": "r", "phase": "p", "role": "o"}
@@ -87,6 +97,7 @@ def test_a_stored_bundle_is_a_capsule_like_any_other(call: Door) -> None:
     assert {key: fetched[key] for key in fields} == fields
 
 
+@holds("2 §6.13: store_as stores as capsule_store does and needs a name")
 def test_a_stored_bundle_is_checked_for_its_sections(call: Door) -> None:
     thin(call, "one", name="a")
     items = [{"name": "a"}]
@@ -94,6 +105,7 @@ def test_a_stored_bundle_is_checked_for_its_sections(call: Door) -> None:
     call("capsule_compose", items=items, store_as={"name": "b", "allow_thin": True})
 
 
+@holds("2 §6.13: store_as stores as capsule_store does and needs a name")
 def test_a_stored_bundle_respects_taken_names_and_the_mode(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     taken = call("capsule_store", name="b", capsule_text=FULL)
@@ -103,18 +115,21 @@ def test_a_stored_bundle_respects_taken_names_and_the_mode(call: Door) -> None:
     assert answer["stored"]["id"] == taken["id"]
 
 
+@holds("2 §6.13: store_as stores as capsule_store does and needs a name")
 @pytest.mark.parametrize("store_as", [{}, {"workspace": "w"}, {"name": None}, {"name": ""}])
 def test_a_stored_bundle_needs_a_name(call: Door, store_as: dict[str, Any]) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     call.refuses("INVALID_REQUEST", "capsule_compose", items=[{"name": "a"}], store_as=store_as)
 
 
+@holds("2 §6.13: a JSON bundle cannot be stored")
 def test_a_json_bundle_cannot_be_stored(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     items = [{"name": "a"}]
     call.refuses("INVALID_REQUEST", "capsule_compose", items=items, format="json", store_as={"name": "b"})
 
 
+@holds("decisions §1: sections keeps only those sections; parts without any are named")
 def test_a_bundle_keeps_only_the_wanted_sections(call: Door) -> None:
     thin(call, "intro\n\n## A\none\n\n## B:\ntwo\n\n```\n## A\n```\n\n# c #\nthree\n", name="x")
     answer = call("capsule_compose", items=[{"name": "x"}], sections=["C", "a"])
@@ -122,6 +137,7 @@ def test_a_bundle_keeps_only_the_wanted_sections(call: Door) -> None:
     assert answer["missing"] == []
 
 
+@holds("decisions §1: sections keeps only those sections; parts without any are named")
 def test_a_part_without_any_wanted_section_is_left_out_and_named(call: Door) -> None:
     thin(call, "## A\none\n", name="x")
     thin(call, "## B\ntwo\n", name="y", workspace="W")
@@ -149,6 +165,7 @@ def some_capsules(call: Door) -> None:
     call("capsule_delete", name="gone", workspace="project")
 
 
+@holds("2 §6.14: bulk tools hit active capsules that match every filter")
 @pytest.mark.parametrize(
     ("filters", "hit"),
     [
@@ -164,7 +181,7 @@ def some_capsules(call: Door) -> None:
         ({"workspace": "project", "run_id": "none"}, set()),
     ],
 )
-def test_bulk_tools_hit_the_active_capsules_that_match_every_filter(
+def test_bulk_tools_change_the_active_capsules_that_match_every_filter(
     call: Door, filters: dict[str, str], hit: set[str]
 ) -> None:
     some_capsules(call)
@@ -177,7 +194,8 @@ def test_bulk_tools_hit_the_active_capsules_that_match_every_filter(
     assert call("capsule_fetch", name="gone", workspace="project", include_deleted=True) == gone
 
 
-def test_bulk_messages_name_the_filters_and_what_was_set(call: Door) -> None:
+@holds("2 §6.14: the message names the filters and what was set")
+def test_bulk_messages_name_the_filters_and_the_new_values(call: Door) -> None:
     some_capsules(call)
     updated = call("capsule_bulk_update", workspace="project", set_phase="archived")
     assert updated["message"] == 'Updated 3 capsules matching workspace="project"; set phase="archived"'
@@ -185,6 +203,7 @@ def test_bulk_messages_name_the_filters_and_what_was_set(call: Door) -> None:
     assert deleted["message"] == 'Soft-deleted 2 capsules matching workspace="project", tag="stale"'
 
 
+@holds("2 §6.14: at least one filter that is not blank is needed")
 @pytest.mark.parametrize("tool", BULK)
 @pytest.mark.parametrize(
     "filters",
@@ -196,6 +215,7 @@ def test_bulk_tools_without_any_real_filter_are_refused(call: Door, tool: str, f
     call.refuses("INVALID_REQUEST", tool, **filters, **BULK[tool])
 
 
+@holds("decisions §1: a blank filter beside a good one is refused")
 @pytest.mark.parametrize("tool", BULK)
 @pytest.mark.parametrize("blank", ["workspace", "tag", "name_prefix", "run_id", "phase", "role"])
 def test_a_blank_filter_beside_a_good_one_is_refused(call: Door, tool: str, blank: str) -> None:
@@ -204,6 +224,7 @@ def test_a_blank_filter_beside_a_good_one_is_refused(call: Door, tool: str, blan
     call.refuses("INVALID_REQUEST", tool, **good, **{blank: " "}, **BULK[tool])
 
 
+@holds("decisions §1: a blank filter beside a good one is refused")
 @pytest.mark.parametrize("tool", BULK)
 def test_a_misspelt_filter_never_widens_a_bulk_change(call: Door, tool: str) -> None:
     some_capsules(call)
@@ -211,12 +232,14 @@ def test_a_misspelt_filter_never_widens_a_bulk_change(call: Door, tool: str) -> 
     call.refuses("INVALID_REQUEST", tool, workspace="project", include_deleted=True, **BULK[tool])
 
 
+@holds("2 §6.15: at least one field to set is needed")
 def test_a_bulk_update_of_nothing_is_refused(call: Door) -> None:
     some_capsules(call)
     call.refuses("INVALID_REQUEST", "capsule_bulk_update", workspace="project")
     call.refuses("INVALID_REQUEST", "capsule_bulk_update", workspace="project", set_phase=None)
 
 
+@holds("2 §6.15: tags are replaced, empty values clear")
 def test_a_bulk_update_replaces_tags_and_clears_with_empty_values(call: Door) -> None:
     some_capsules(call)
     call("capsule_bulk_update", run_id="r1", set_tags=[" new ", "new"], set_role="", set_phase=" done ")
@@ -228,17 +251,20 @@ def test_a_bulk_update_replaces_tags_and_clears_with_empty_values(call: Door) ->
     assert not call("capsule_fetch", name="pr-1", workspace="project").get("tags")
 
 
+@holds("2 §6.15: tags are replaced, empty values clear")
 def test_a_bulk_update_refuses_bad_tags(call: Door) -> None:
     some_capsules(call)
     call.refuses("INVALID_REQUEST", "capsule_bulk_update", run_id="r1", set_tags=["ok", " "])
 
 
+@holds("2 §6.15: a bulk change counts as a change of each capsule")
 def test_a_bulk_change_moves_its_capsules_to_the_front_in_their_order(call: Door) -> None:
     some_capsules(call)
     call("capsule_bulk_update", run_id="r1", set_role="z")
     assert call.names("capsule_inventory") == ["pr-2", "pr-1", "pr-3", "other"]
 
 
+@holds("2 §6.14: bulk tools hit active capsules that match every filter")
 def test_bulk_deleted_capsules_can_be_restored(call: Door) -> None:
     some_capsules(call)
     call("capsule_bulk_delete", run_id="r1")

@@ -1,4 +1,4 @@
-"""A project has its workspace: what is named nowhere is looked for, and kept, in the default one."""
+"""The default workspace: where it is configured, and which calls use it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.mcp.instructions import instructions
 from moss_memory.mcp.tool_list import tool_list_of
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def shop(home: str) -> Iterator[Store]:
-    """An empty store whose default workspace is `shop`."""
+    """Return an empty store with the default workspace `shop`."""
     with open_test_store(home, workspace="shop") as opened:
         yield opened
 
 
+@holds("decisions §7: the default workspace is MOSS_WORKSPACE, else the repository's, else the user's")
 def test_the_default_workspace_comes_from_the_environment_the_repository_or_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,8 +48,9 @@ def test_the_default_workspace_comes_from_the_environment_the_repository_or_the_
     assert load_config(str(home), cwd=str(repository)).workspace == ""
 
 
+@holds("decisions §7: the default workspace is MOSS_WORKSPACE, else the repository's, else the user's")
 @pytest.mark.parametrize("odd", ["a\tb", "x" * 257, "\udc80"])
-def test_an_impossible_default_workspace_is_refused_or_warned_of(
+def test_an_invalid_default_workspace_is_refused_or_a_warning(
     odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"workspace": odd}))
@@ -59,7 +62,8 @@ def test_an_impossible_default_workspace_is_refused_or_warned_of(
         load_config(str(tmp_path / "other"), cwd="/")
 
 
-def test_what_names_no_workspace_is_stored_and_found_in_the_default_one(shop: Store) -> None:
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
+def test_calls_without_a_workspace_store_and_find_in_the_default_one(shop: Store) -> None:
     stored = shop.call("capsule_store", {"name": "auth", "capsule_text": FULL})
     assert stored["fetch_key"]["moss_workspace"] == "shop"
     assert shop.call("capsule_fetch", {"name": "auth"})["id"] == stored["id"]
@@ -70,6 +74,7 @@ def test_what_names_no_workspace_is_stored_and_found_in_the_default_one(shop: St
     assert shop.call("artifact_touch", {"name": "plan", "ttl_seconds": 60})["id"] == artifact["id"]
 
 
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
 def test_tools_that_require_a_workspace_use_the_default_one(shop: Store) -> None:
     shop.call("branchmind_notes_commit", {"content": "seen"})
     assert shop.call("branchmind_show", {"doc_kind": "notes", "workspace": "shop"})["entries"][0]["content"] == "seen"
@@ -77,6 +82,7 @@ def test_tools_that_require_a_workspace_use_the_default_one(shop: Store) -> None
     assert shop.call("tasks_radar", {})["workspace"] == "shop"
 
 
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
 def test_references_in_lists_and_bundles_mean_the_default_workspace(shop: Store) -> None:
     one = shop.call("capsule_store", {"name": "one", "capsule_text": FULL})
     asked: dict[str, Any] = {"items": [{"name": "one"}, {"id": one["id"]}, {"name": "one", "workspace": "default"}]}
@@ -88,6 +94,7 @@ def test_references_in_lists_and_bundles_mean_the_default_workspace(shop: Store)
     assert asked["items"][0] == {"name": "one"}, "the caller's own arguments were changed"
 
 
+@holds("decisions §7: a default beside an id is not ambiguous; filters without a workspace look everywhere")
 def test_a_default_workspace_beside_an_id_is_not_ambiguous(shop: Store) -> None:
     stored = shop.call("capsule_store", {"workspace": "other", "name": "auth", "capsule_text": FULL})
     assert shop.call("capsule_fetch", {"id": stored["id"]})["workspace"] == "other"
@@ -96,7 +103,8 @@ def test_a_default_workspace_beside_an_id_is_not_ambiguous(shop: Store) -> None:
     assert "id" in refused.message
 
 
-def test_filters_still_look_everywhere(shop: Store) -> None:
+@holds("decisions §7: a default beside an id is not ambiguous; filters without a workspace look everywhere")
+def test_filters_still_cover_all_workspaces(shop: Store) -> None:
     for workspace in ("shop", "other"):
         shop.call("capsule_store", {"workspace": workspace, "name": "auth", "capsule_text": FULL, "tags": ["t"]})
         shop.call("artifact_store", {"workspace": workspace, "name": "a", "kind": "k", "data": {}})
@@ -107,19 +115,22 @@ def test_filters_still_look_everywhere(shop: Store) -> None:
     assert shop.call("capsule_bulk_delete", {"tag": "t"})["deleted"] == 2
 
 
-def test_a_connection_may_have_a_workspace_of_its_own(shop: Store) -> None:
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
+def test_a_connection_may_have_its_own_workspace(shop: Store) -> None:
     shop.call("capsule_store", {"name": "auth", "capsule_text": FULL}, workspace="crew")
     assert shop.call("capsule_fetch", {"name": "auth"}, workspace="crew")["workspace"] == "crew"
     with pytest.raises(MossError, match="shop/auth"):
         shop.call("capsule_fetch", {"name": "auth"})
 
 
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
 def test_without_a_default_workspace_the_tools_require_one_as_before(store: Store) -> None:
     refused = StoreDoor(store).refuses("INVALID_REQUEST", "tasks_list")
     assert "`workspace` is required" in refused.message
     assert '"required":["workspace"' in tool_list_of(store.config, None).listing()
 
 
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
 def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(shop: Store) -> None:
     tools = {tool["name"]: tool["inputSchema"] for tool in json.loads(tool_list_of(shop.config, None).listing())}
     usual = {tool["name"]: tool["inputSchema"] for tool in json.loads(tool_list_of(shop.config, None, "").listing())}
@@ -136,6 +147,7 @@ def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(s
     assert "default" not in tools["capsule_fetch"]["properties"]["workspace"]
 
 
+@holds("decisions §7: every tool that works in a workspace uses the configured default workspace")
 def test_the_instructions_name_the_default_workspace(shop: Store) -> None:
     assert 'Your workspace is "shop"' in instructions(tool_list_of(shop.config, None))
     assert "reasoning and task tools need one" in instructions(tool_list_of(shop.config, None, ""))

@@ -1,4 +1,4 @@
-"""What a dry run promises: the usual answer and the first ids, and a store that is as it was."""
+"""Dry runs: the usual answer with the first ids, and an unchanged store."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
+from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import FULL, Clock, StoreDoor
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -25,7 +26,7 @@ LISTED = [tool for tool in TOOLS if tool != "artifact_purge"]
 
 
 def fill(call: Door, tool: str, count: int) -> list[str]:
-    """So many rows that the tool would change, newest first, and some that it would not."""
+    """Create `count` rows that the tool would change and some others; return the names of the former, newest first."""
     family = tool.partition("_")[0]
     content = {"capsule_text": FULL} if family == "capsule" else {"kind": "k", "data": {}}
     call(f"{family}_store", name="other", workspace="other", run_id="s", **content)
@@ -35,6 +36,7 @@ def fill(call: Door, tool: str, count: int) -> list[str]:
     return ids[::-1]
 
 
+@holds("decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing")
 @pytest.mark.parametrize("tool", LISTED)
 @pytest.mark.parametrize("count", [0, 3, 25])
 def test_a_dry_run_answers_as_usual_and_changes_nothing(call: Door, tool: str, count: int) -> None:
@@ -52,16 +54,18 @@ def test_a_dry_run_answers_as_usual_and_changes_nothing(call: Door, tool: str, c
     assert not {"dry_run", "ids"} & set(real)
 
 
+@holds("decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing")
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_dry_run_that_is_false_is_none(door: StoreDoor, tool: str) -> None:
+def test_a_false_dry_run_argument_executes_the_call(door: StoreDoor, tool: str) -> None:
     fill(door, tool, 2)
     counts, arguments = TOOLS[tool]
     assert door(tool, dry_run=False, **arguments)[counts] == 2
     assert door(tool, dry_run=True, **arguments)[counts] == (2 if tool.endswith("update") else 0)
 
 
+@holds("decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing")
 @pytest.mark.parametrize("tool", [tool for tool in LISTED if not tool.endswith("purge")])
-def test_a_dry_run_is_refused_where_the_real_one_is(call: Door, tool: str) -> None:
+def test_a_dry_run_is_refused_if_the_real_call_is(call: Door, tool: str) -> None:
     code = "FILTER_REQUIRED" if tool.startswith("artifact") else "INVALID_REQUEST"
     setting = {"set_phase": "x"} if tool.endswith("update") else {}
     call.refuses(code, tool, dry_run=True, **setting)
@@ -71,7 +75,8 @@ def test_a_dry_run_is_refused_where_the_real_one_is(call: Door, tool: str) -> No
         call.refuses("INVALID_REQUEST", tool, dry_run=True, run_id="r")
 
 
-def test_a_dry_purge_knows_the_age_and_says_that_nothing_is_erased(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing")
+def test_a_dry_purge_respects_the_age_and_reports_nothing_erased(door: StoreDoor, clock: Clock) -> None:
     (old,) = fill(door, "capsule_purge", 1)
     clock.advance(8 * 86_400)
     door("capsule_store", workspace="shop", name="new", capsule_text=FULL)
@@ -81,12 +86,14 @@ def test_a_dry_purge_knows_the_age_and_says_that_nothing_is_erased(door: StoreDo
     assert door("capsule_purge", older_than_days=7)["erased"] is True
 
 
-def test_a_dry_run_makes_no_store(door: StoreDoor) -> None:
+@holds("decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing")
+def test_a_dry_run_creates_no_store(door: StoreDoor) -> None:
     answer = door("capsule_bulk_delete", run_id="r", dry_run=True)
     assert (answer["deleted"], answer["ids"]) == (0, [])
     assert dump(door.home) == {}
 
 
+@holds("decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing")
 def test_a_dry_run_leaves_expired_artifacts_out_and_unswept(door: StoreDoor, clock: Clock) -> None:
     door("artifact_store", kind="k", data={}, run_id="r", ttl_seconds=10)
     clock.advance(1000)

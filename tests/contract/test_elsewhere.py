@@ -1,4 +1,4 @@
-"""A name that is not found says where it is instead, and the call that loads it."""
+"""Errors of unknown names: they list the workspaces with that name, and the call that loads it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import FULL, Door
 from moss_memory.rows.suggestions import distance_to
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -29,13 +30,14 @@ def details(error: MossError) -> dict[str, Any]:
 
 
 def follow(call: Door, error: MossError) -> dict[str, Any]:
-    """What the call that an error proposes answers."""
+    """Return the answer to the call that an error proposes."""
     assert error.recovery is not None
     return call(error.recovery["tool"], **error.recovery["arguments"])
 
 
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
 @pytest.mark.parametrize("family", TOOL_GROUPS)
-def test_a_name_that_is_in_another_workspace_is_said_to_be_there(door: Door, family: str) -> None:
+def test_a_name_in_another_workspace_is_reported_with_that_workspace(door: Door, family: str) -> None:
     there = keep(door, family, "Auth", "Shop")
     error = door.refuses("NOT_FOUND", f"{family}_fetch", name="auth")
     assert "there is Shop/Auth" in error.message
@@ -43,7 +45,8 @@ def test_a_name_that_is_in_another_workspace_is_said_to_be_there(door: Door, fam
     assert follow(door, error)["id"] == there
 
 
-def test_the_workspaces_that_have_the_name_are_told_newest_first_and_at_most_five(door: Door) -> None:
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
+def test_at_most_five_workspaces_with_the_name_are_reported_newest_first(door: Door) -> None:
     for number in range(7):
         keep(door, "capsule", "auth", f"w{number}")
     door("capsule_update", workspace="w2", name="auth", title="New")
@@ -52,8 +55,9 @@ def test_the_workspaces_that_have_the_name_are_told_newest_first_and_at_most_fiv
     assert [one["workspace"] for one in details(error)["elsewhere"]] == ["w2", "w5", "w4", "w3", "w1"]
 
 
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
 @pytest.mark.parametrize("family", TOOL_GROUPS)
-def test_the_nearest_names_are_told_its_own_workspace_first(door: Door, family: str) -> None:
+def test_the_nearest_names_are_reported_own_workspace_first(door: Door, family: str) -> None:
     for name, workspace in (("auht", "shop"), ("auth2", "default"), ("auth-1", "default"), ("zebra", "default")):
         keep(door, family, name, workspace)
     error = door.refuses("NOT_FOUND", f"{family}_fetch", name="auth")
@@ -61,7 +65,8 @@ def test_the_nearest_names_are_told_its_own_workspace_first(door: Door, family: 
     assert follow(door, error)["name"] == "auth2"
 
 
-def test_names_that_are_not_alike_are_not_proposed(door: Door) -> None:
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
+def test_dissimilar_names_are_not_proposed(door: Door) -> None:
     for name in ("b", "zebra crossing", "release notes"):
         keep(door, "capsule", name)
     for asked in ("a", "auth"):
@@ -71,6 +76,7 @@ def test_names_that_are_not_alike_are_not_proposed(door: Door) -> None:
         assert error.recovery["tool"] == "capsule_list"
 
 
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
 def test_expired_artifacts_are_not_proposed(door: Door, clock: Clock) -> None:
     keep(door, "artifact", "plan", "shop", ttl_seconds=10)
     keep(door, "artifact", "plam", ttl_seconds=10)
@@ -79,11 +85,12 @@ def test_expired_artifacts_are_not_proposed(door: Door, clock: Clock) -> None:
     assert details(error) == {"elsewhere": [], "nearest": []}
 
 
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
 @pytest.mark.parametrize("name", ["auth", "auht"])
 @pytest.mark.parametrize(
     ("tool", "asked"), [("artifact_fetch", {"include_expired": True}), ("moss_history", {"type": "artifact"})]
 )
-def test_who_asks_for_expired_artifacts_is_shown_the_one_that_is_proposed(
+def test_a_proposed_expired_artifact_is_shown_if_expired_ones_are_included(
     door: Door, clock: Clock, tool: str, asked: dict[str, Any], name: str
 ) -> None:
     there = keep(door, "artifact", "auth", "shop", ttl_seconds=1)
@@ -91,15 +98,17 @@ def test_who_asks_for_expired_artifacts_is_shown_the_one_that_is_proposed(
     assert follow(door, door.refuses("NOT_FOUND", tool, name=name, **asked))["id"] == there
 
 
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
 @pytest.mark.parametrize("tool", ["capsule_delete", "capsule_append", "capsule_update"])
-def test_a_change_of_what_is_not_there_proposes_to_read_first(door: Door, tool: str) -> None:
+def test_a_change_of_an_unknown_name_proposes_a_read(door: Door, tool: str) -> None:
     there = keep(door, "capsule", "auth", "shop")
     content = {"capsule_append": {"section": "Decisions", "content": "x"}, "capsule_update": {"title": "x"}}
     error = door.refuses("NOT_FOUND", tool, name="auth", **content.get(tool, {}))
     assert follow(door, error)["id"] == there
 
 
-def test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere(door: Door) -> None:
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
+def test_restoring_a_deleted_row_is_proposed_before_other_workspaces(door: Door) -> None:
     keep(door, "capsule", "auth", "shop")
     keep(door, "capsule", "auth")
     door("capsule_delete", name="auth")
@@ -107,7 +116,8 @@ def test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere(door
     assert follow(door, error)["restored"] is True
 
 
-def test_latest_where_nothing_is_tells_the_newest_of_other_workspaces(door: Door) -> None:
+@holds("decisions §7: capsule_latest that finds none names the newest of other workspaces")
+def test_latest_in_an_empty_workspace_reports_the_newest_of_others(door: Door) -> None:
     ids = {}
     for number in range(7):
         keep(door, "capsule", "old", f"w{number}", run_id="r" if number < 2 else "s")
@@ -120,7 +130,8 @@ def test_latest_where_nothing_is_tells_the_newest_of_other_workspaces(door: Door
     assert "elsewhere" not in door("capsule_latest", workspace="w3")
 
 
-def test_the_distance_between_names_is_the_least_number_of_changed_letters() -> None:
+@holds("decisions §7: NOT_FOUND by name lists its other places, the nearest names, and the call that loads the first")
+def test_the_distance_between_names_is_the_minimum_number_of_edits() -> None:
     def by_hand(one: str, other: str) -> int:
         before = list(range(len(other) + 1))
         for place, letter in enumerate(one, start=1):

@@ -1,4 +1,4 @@
-"""What the log of mutations promises: one row for each change, none for reads and failures, never a text."""
+"""The event log: one row for each change, none for reads and failures, no texts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL
 from support.beside import rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -17,7 +18,8 @@ def tools(call: Door) -> list[str]:
     return [tool for (tool,) in rows(call.home, "select tool from events order by seq")]
 
 
-def test_every_successful_mutation_leaves_exactly_one_event(call: Door) -> None:
+@holds("decisions §0: one event for each mutation, none for reads and failures, never a text")
+def test_every_successful_mutation_writes_exactly_one_event(call: Door) -> None:
     text = FULL + SECRET
     made: list[tuple[str, dict[str, Any]]] = [
         ("capsule_store", {"name": "a", "capsule_text": text}),
@@ -44,7 +46,8 @@ def test_every_successful_mutation_leaves_exactly_one_event(call: Door) -> None:
     assert SECRET not in str(rows(call.home, "select * from events"))
 
 
-def test_reads_leave_no_event(call: Door) -> None:
+@holds("decisions §0: one event for each mutation, none for reads and failures, never a text")
+def test_reads_write_no_event(call: Door) -> None:
     stored = call("capsule_store", name="a", capsule_text=FULL)
     items = [{"name": "a"}]
     reads: list[tuple[str, dict[str, Any]]] = [
@@ -57,13 +60,15 @@ def test_reads_leave_no_event(call: Door) -> None:
     assert rows(call.home, "select tool, address from events") == [("capsule_store", stored["id"])]
 
 
-def test_failures_leave_no_event(call: Door) -> None:
+@holds("decisions §0: one event for each mutation, none for reads and failures, never a text")
+def test_failures_write_no_event(call: Door) -> None:
     call.refuses("NOT_FOUND", "capsule_delete", name="a")
     call.refuses("CAPSULE_TOO_THIN", "capsule_store", capsule_text="x")
     call.refuses("INVALID_REQUEST", "capsule_bulk_delete")
     assert tools(call) == []
 
 
+@holds("decisions §0: one event for each mutation, none for reads and failures, never a text")
 def test_an_event_names_the_tool_the_workspace_the_capsule_and_the_time(call: Door) -> None:
     stored = call("capsule_store", workspace="My Shop", name="a", capsule_text=FULL)
     [(event_id, workspace, address, ts_ms, payload)] = rows(
@@ -74,6 +79,7 @@ def test_an_event_names_the_tool_the_workspace_the_capsule_and_the_time(call: Do
     assert ts_ms > 1_500_000_000_000
 
 
+@holds("decisions §0: one event for each mutation, none for reads and failures, never a text")
 def test_events_are_numbered_in_the_order_of_commit(call: Door) -> None:
     for _ in range(3):
         call("capsule_store", capsule_text=FULL)

@@ -1,4 +1,4 @@
-"""What `capsule_fetch` and `capsule_fetch_many` promise."""
+"""`capsule_fetch` and `capsule_fetch_many`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -19,6 +20,7 @@ ADDRESSED: dict[str, dict[str, Any]] = {
 }
 
 
+@holds("1 §6.2: fetch shows the whole capsule, by name or by id")
 def test_a_fetch_shows_the_whole_capsule(call: Door) -> None:
     stored = call("capsule_store", workspace="startupA", name="auth", capsule_text=FULL, tags=["t"], source="s")
     fetched = call("capsule_fetch", workspace="startupA", name="auth")
@@ -33,11 +35,13 @@ def test_a_fetch_shows_the_whole_capsule(call: Door) -> None:
     assert fetched["fetch_key"] == stored["fetch_key"]
 
 
+@holds("1 §6.2: fetch shows the whole capsule, by name or by id")
 def test_a_capsule_is_fetched_by_its_id(call: Door) -> None:
     stored = call("capsule_store", workspace="startupA", name="auth", capsule_text=FULL)
     assert call("capsule_fetch", id=stored["id"])["name"] == "auth"
 
 
+@holds("2 §6.2: a peek leaves the text out")
 def test_a_peek_leaves_the_text_out(call: Door) -> None:
     call("capsule_store", name="auth", capsule_text=FULL)
     peek = call("capsule_fetch", name="auth", include_text=False)
@@ -45,6 +49,7 @@ def test_a_peek_leaves_the_text_out(call: Door) -> None:
     assert peek["capsule_chars"] == len(FULL)
 
 
+@holds("2 §6.2: deleted capsules are hidden unless include_deleted")
 def test_a_deleted_capsule_is_not_found(call: Door) -> None:
     stored = call("capsule_store", name="auth", capsule_text=FULL)
     call("capsule_delete", name="auth")
@@ -52,6 +57,7 @@ def test_a_deleted_capsule_is_not_found(call: Door) -> None:
     call.refuses("NOT_FOUND", "capsule_fetch", id=stored["id"])
 
 
+@holds("2 §6.2: deleted capsules are hidden unless include_deleted")
 def test_include_deleted_shows_a_deleted_capsule(call: Door) -> None:
     stored = call("capsule_store", name="auth", capsule_text=FULL)
     call("capsule_delete", name="auth")
@@ -61,6 +67,7 @@ def test_include_deleted_shows_a_deleted_capsule(call: Door) -> None:
         assert isinstance(fetched["deleted_at"], int)
 
 
+@holds("decisions §1: with include_deleted a name finds the active one, else the most recently deleted one")
 def test_a_name_finds_the_active_capsule_before_deleted_ones(call: Door) -> None:
     call("capsule_store", name="auth", capsule_text=FULL)
     call("capsule_delete", name="auth")
@@ -68,6 +75,7 @@ def test_a_name_finds_the_active_capsule_before_deleted_ones(call: Door) -> None
     assert call("capsule_fetch", name="auth", include_deleted=True)["id"] == active["id"]
 
 
+@holds("decisions §1: with include_deleted a name finds the active one, else the most recently deleted one")
 def test_a_name_without_active_capsule_finds_the_most_recently_deleted_one(call: Door) -> None:
     for _ in range(3):
         latest = call("capsule_store", name="auth", capsule_text=FULL)
@@ -75,7 +83,8 @@ def test_a_name_without_active_capsule_finds_the_most_recently_deleted_one(call:
     assert call("capsule_fetch", name="auth", include_deleted=True)["id"] == latest["id"]
 
 
-def test_the_most_recently_deleted_is_judged_by_the_time_of_deletion(call: Door) -> None:
+@holds("decisions §1: with include_deleted a name finds the active one, else the most recently deleted one")
+def test_the_most_recently_deleted_is_decided_by_the_time_of_deletion(call: Door) -> None:
     record = {"workspace_raw": "w", "name_raw": "auth", "capsule_text": FULL, "created_at": 10}
     path = call.write_export(
         {**record, "id": "DELETED-LAST", "updated_at": 100, "deleted_at": 300},
@@ -86,6 +95,7 @@ def test_the_most_recently_deleted_is_judged_by_the_time_of_deletion(call: Door)
     assert found["id"] == "DELETED-LAST"
 
 
+@holds("2 §4.3: exactly one way of addressing: an id beside a name or a workspace is ambiguous")
 @pytest.mark.parametrize("tool", ADDRESSED)
 @pytest.mark.parametrize("extra", [{"name": "auth"}, {"workspace": "default"}, {"name": "a", "workspace": "w"}])
 def test_an_id_beside_a_name_or_workspace_is_ambiguous(call: Door, tool: str, extra: dict[str, str]) -> None:
@@ -94,29 +104,31 @@ def test_an_id_beside_a_name_or_workspace_is_ambiguous(call: Door, tool: str, ex
     assert error.status == 400
 
 
+@holds("decisions §1: no address at all is invalid")
 @pytest.mark.parametrize("tool", ADDRESSED)
 @pytest.mark.parametrize("address", [{}, {"workspace": "default"}, {"id": None, "name": None}])
 def test_a_capsule_must_be_addressed(call: Door, tool: str, address: dict[str, Any]) -> None:
     call.refuses("INVALID_REQUEST", tool, **address, **ADDRESSED[tool])
 
 
+@holds("decisions §0: not found carries the one best next call")
 @pytest.mark.parametrize("tool", ADDRESSED)
 @pytest.mark.parametrize("address", [{"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}, {"name": "none", "workspace": "W"}])
-def test_a_missing_capsule_is_not_found_with_a_call_that_lists_what_there_is(
-    call: Door, tool: str, address: dict[str, str]
-) -> None:
+def test_a_missing_capsule_is_not_found_and_proposes_the_list(call: Door, tool: str, address: dict[str, str]) -> None:
     error = call.refuses("NOT_FOUND", tool, **address, **ADDRESSED[tool])
     assert error.recovery is not None
     assert set(error.recovery) == {"tool", "arguments", "reason"}
     assert call(error.recovery["tool"], **error.recovery["arguments"])["items"] == []
 
 
+@holds("2 §4.2: names and workspaces are stored raw and compared normalized")
 @pytest.mark.parametrize("tool", ADDRESSED)
 def test_names_are_looked_up_normalized_in_the_default_workspace(call: Door, tool: str) -> None:
     stored = call("capsule_store", name="Auth Flow", capsule_text=FULL)
     assert call(tool, name="  auth   FLOW", **ADDRESSED[tool])["id"] == stored["id"]
 
 
+@holds("2 §6.3: fetch_many: mixed addresses, answered in the requested order, each with its fetch_key")
 def test_fetch_many_mixes_addresses_and_keeps_the_order_asked_for(call: Door) -> None:
     a = call("capsule_store", name="a", capsule_text=FULL)["id"]
     b = call("capsule_store", workspace="W", name="b", capsule_text=FULL)["id"]
@@ -128,12 +140,14 @@ def test_fetch_many_mixes_addresses_and_keeps_the_order_asked_for(call: Door) ->
     assert answer["items"][1]["fetch_key"] == {"moss_capsule": "b", "moss_workspace": "W"}
 
 
-def test_fetch_many_shows_each_capsule_as_fetch_does(call: Door) -> None:
+@holds("2 §6.3: fetch_many: mixed addresses, answered in the requested order, each with its fetch_key")
+def test_fetch_many_returns_each_capsule_as_fetch_does(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     assert call("capsule_fetch_many", items=[{"name": "a"}])["items"] == [call("capsule_fetch", name="a")]
 
 
-def test_fetch_many_reports_what_is_missing_beside_what_it_found(call: Door) -> None:
+@holds("2 §6.3: fetch_many: partial success")
+def test_fetch_many_reports_missing_capsules_beside_found_ones(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     missing = {"workspace": "default", "name": "missing"}
     answer = call("capsule_fetch_many", items=[missing, {"name": "a"}])
@@ -144,6 +158,7 @@ def test_fetch_many_reports_what_is_missing_beside_what_it_found(call: Door) -> 
     assert "missing" in error["message"]
 
 
+@holds("2 §6.3: fetch_many: partial success")
 def test_fetch_many_reports_a_bad_address_as_that_items_error(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     answer = call("capsule_fetch_many", items=[{"id": "x", "name": "a"}, {}, {"name": "a"}])
@@ -151,6 +166,7 @@ def test_fetch_many_reports_a_bad_address_as_that_items_error(call: Door) -> Non
     assert [item["name"] for item in answer["items"]] == ["a"]
 
 
+@holds("2 §6.3: fetch_many: include_text and include_deleted")
 def test_fetch_many_can_leave_out_texts_and_include_deleted_ones(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     call("capsule_delete", name="a")
@@ -160,21 +176,25 @@ def test_fetch_many_can_leave_out_texts_and_include_deleted_ones(call: Door) -> 
     assert "deleted_at" in item
 
 
-def test_fetch_many_takes_fifty_items_and_no_more(call: Door) -> None:
+@holds("2 §6.3: fetch_many: at most 50, none is fine")
+def test_fetch_many_accepts_at_most_50_items(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     assert len(call("capsule_fetch_many", items=[{"name": "a"}] * 50)["items"]) == 50
     assert call.refuses("INVALID_REQUEST", "capsule_fetch_many", items=[{"name": "a"}] * 51).status == 400
 
 
-def test_fetch_many_of_nothing_is_nothing(call: Door) -> None:
+@holds("2 §6.3: fetch_many: at most 50, none is fine")
+def test_fetch_many_without_items_returns_an_empty_list(call: Door) -> None:
     assert call("capsule_fetch_many", items=[]) == {"items": [], "errors": []}
 
 
+@holds("decisions §0: wrong types are refused with the path of the bad value")
 def test_a_wrong_type_is_refused_with_the_path_of_the_bad_value(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "capsule_fetch_many", items=[{"id": "a"}, {"id": "b"}, {"id": 3}])
     assert "items[2].id" in error.message
 
 
+@holds("decisions §0: unknown arguments are refused, naming the nearest known one")
 def test_an_unknown_argument_inside_an_item_is_refused_by_path(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "capsule_fetch_many", items=[{"nmae": "a"}])
     assert "items[0].nmae" in error.message

@@ -1,4 +1,4 @@
-"""The mistakes of a first guess: each is refused, writes nothing, and its error leads to the right call."""
+"""Common mistakes of first calls: each is refused without a write, and its error proposes the right call."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from contract.doors import FULL, Door
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 W = {"workspace": "shop"}
 STEPS = [{"title": "one", "success_criteria": "it works", "tests": "pytest"}]
@@ -75,10 +76,11 @@ def prepare(door: Door) -> None:
     door("branchmind_think_card", **W, card={"id": "c", "type": "decision", "title": "d"})
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 @pytest.mark.parametrize(
     ("tool", "arguments", "code", "way"), [one[1:] for one in MISTAKES], ids=[m[0] for m in MISTAKES]
 )
-def test_a_mistake_is_refused_and_leads_on(
+def test_a_mistake_is_refused_with_a_working_proposal(
     call: Door, tool: str, arguments: dict[str, Any], code: str, way: str
 ) -> None:
     prepare(call)

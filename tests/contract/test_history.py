@@ -1,4 +1,4 @@
-"""What versions promise: every change makes one, each stays readable, and any can become the present one again."""
+"""Versions: every change creates one, each remains readable, and each can be reverted to."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
+from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import FULL, LABELS, START_MS, Clock, StoreDoor, open_test_store
 from support.beside import rows, run
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -23,21 +24,21 @@ WRITES: dict[str, dict[str, Any]] = {
 
 
 def write(call: Door, type: str, name: str = "a", **fields: Any) -> int:
-    """Stores or replaces; the version that it now has."""
+    """Store or replace a capsule or artifact and return its version."""
     answer = call(f"{type}_store", name=name, mode="replace", **{**WRITES[type], **fields})
     version: int = answer["version"]
     return version
 
 
 def edit(call: Door, type: str, number: int) -> int:
-    """One more version of `a`, whose content tells its number."""
+    """Write the next version of `a`, with its number in the content."""
     if type == "capsule":
         return write(call, type, capsule_text=FULL + f"number {number}\n", source=f"s{number}")
     return write(call, type, data={"n": number}, text=f"number {number}", phase=f"p{number}")
 
 
 def seen(call: Door, type: str, **asked: Any) -> dict[str, Any]:
-    """The content and metadata of `a`, without what every version shares."""
+    """Return the content and metadata of `a`, without the fields that all versions share."""
     fetched = call(f"{type}_fetch", name="a", **asked)
     shared = ("id", "workspace", "workspace_norm", "name", "name_norm", "created_at", "updated_at", "fetch_key")
     return {key: value for key, value in fetched.items() if key not in shared}
@@ -61,8 +62,9 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@holds("decisions §6: every change of a capsule makes a version, also one to equal content")
 @pytest.mark.parametrize(("tool", "arguments"), CHANGES, ids=lambda value: value if isinstance(value, str) else "")
-def test_every_change_of_a_capsule_counts_also_one_to_what_it_was(
+def test_every_change_of_a_capsule_creates_a_version_even_without_a_difference(
     call: Door, tool: str, arguments: dict[str, Any]
 ) -> None:
     assert write(call, "capsule") == 1
@@ -75,7 +77,8 @@ def test_every_change_of_a_capsule_counts_also_one_to_what_it_was(
     assert history["versions"][0]["tool"] == tool.replace("moss.store", "capsule_store")
 
 
-def test_a_bulk_update_counts_for_every_capsule_that_it_changes(call: Door) -> None:
+@holds("decisions §6: every change of a capsule makes a version, also one to equal content")
+def test_a_bulk_update_creates_a_version_of_every_changed_capsule(call: Door) -> None:
     for name in ("a", "b", "c"):
         write(call, "capsule", name, run_id="r" if name < "c" else "other")
     call("capsule_bulk_update", run_id="r", set_phase="done")
@@ -87,7 +90,8 @@ def test_a_bulk_update_counts_for_every_capsule_that_it_changes(call: Door) -> N
     assert call("moss_history", type="capsule", name="a")["versions"][0]["change"] == "phase"
 
 
-def test_an_import_over_a_capsule_is_its_next_version(call: Door) -> None:
+@holds("decisions §6: an import keeps the file's versions, over a row it is the next one, without one it is 1")
+def test_an_import_over_a_capsule_creates_its_next_version(call: Door) -> None:
     edit(call, "capsule", 1)
     edit(call, "capsule", 2)
     capsule = call("capsule_fetch", name="a")
@@ -103,12 +107,13 @@ def test_an_import_over_a_capsule_is_its_next_version(call: Door) -> None:
     assert seen(call, "capsule", version=2)["source"] == "s2"
 
 
-def test_every_line_of_an_import_over_one_capsule_is_a_version(call: Door) -> None:
+@holds("decisions §6: an import keeps the file's versions, over a row it is the next one, without one it is 1")
+def test_every_line_of_an_import_over_one_capsule_creates_a_version(call: Door) -> None:
     write(call, "capsule")
     made = call("capsule_fetch", name="a")["id"]
     line = {"id": made, "workspace_raw": "default", "name_raw": "a"}
     twice = [{**line, "capsule_text": "first"}, {**line, "capsule_text": "second"}]
-    by_name = {**line, "id": "another", "capsule_text": "third"}  # what collides is taken singly
+    by_name = {**line, "id": "another", "capsule_text": "third"}  # colliding rows are imported one by one
     other = {**line, "id": "new", "name_raw": "b", "capsule_text": "fourth"}
     assert call("capsule_import", path=call.write_export(*twice), mode="replace")["imported"] == 2
     assert call("capsule_import", path=call.write_export(twice[0], by_name, other), mode="replace")["imported"] == 3
@@ -119,6 +124,7 @@ def test_every_line_of_an_import_over_one_capsule_is_a_version(call: Door) -> No
     assert numbers(call("moss_history", type="capsule", name="b")) == [1]
 
 
+@holds("decisions §6: an import keeps the file's versions, over a row it is the next one, without one it is 1")
 def test_a_new_row_of_an_import_keeps_its_version_or_starts_at_one(call: Door) -> None:
     given = {"id": NOBODY, "workspace_raw": "default", "name_raw": "old", "capsule_text": "x", "version": 7}
     plain = {"id": "plain", "workspace_raw": "default", "name_raw": "new", "capsule_text": "x", "created_at": 5}
@@ -136,15 +142,17 @@ def test_a_new_row_of_an_import_keeps_its_version_or_starts_at_one(call: Door) -
     assert call("capsule_fetch", name="old", version=7)["capsule_text"] == "x"
 
 
+@holds("decisions §6: an import keeps the file's versions, over a row it is the next one, without one it is 1")
 @pytest.mark.parametrize("version", [0, -1, 1.5, "2", True, 2**60, [1]])
-def test_an_imported_version_that_is_none_is_an_invalid_record(call: Door, version: Any) -> None:
+def test_an_imported_record_with_an_invalid_version_is_invalid(call: Door, version: Any) -> None:
     line = {"id": "x", "workspace_raw": "w", "capsule_text": "t", "version": version}
     answer = call("capsule_import", path=call.write_export(line))
     assert (answer["imported"], answer["skipped"]) == (0, 1)
     assert "version" in answer["errors"][0]["message"]
 
 
-def test_an_export_carries_the_version_and_no_history(call: Door) -> None:
+@holds("decisions §6: an import keeps the file's versions, over a row it is the next one, without one it is 1")
+def test_an_export_contains_the_version_and_no_history(call: Door) -> None:
     edit(call, "capsule", 1)
     edit(call, "capsule", 2)
     (record,) = call.read_export(call("capsule_export")["path"])
@@ -153,8 +161,9 @@ def test_an_export_carries_the_version_and_no_history(call: Door) -> None:
     assert not {"version_at", "version_tool", "versions"} & set(record)
 
 
+@holds("decisions §6: delete and restore do not count; of artifacts only store and revert do")
 @pytest.mark.parametrize("type", TYPES)
-def test_deleting_and_restoring_make_no_version_and_answer_as_before(call: Door, type: str) -> None:
+def test_deleting_and_restoring_create_no_version(call: Door, type: str) -> None:
     edit(call, type, 1)
     edit(call, type, 2)
     before = call("moss_history", type=type, name="a")
@@ -167,7 +176,8 @@ def test_deleting_and_restoring_make_no_version_and_answer_as_before(call: Door,
     assert edit(call, type, 3) == 3
 
 
-def test_of_artifacts_only_store_and_revert_make_a_version(call: Door) -> None:
+@holds("decisions §6: delete and restore do not count; of artifacts only store and revert do")
+def test_only_store_and_revert_create_a_version_of_an_artifact(call: Door) -> None:
     edit(call, "artifact", 1)
     edit(call, "artifact", 2)
     before = call("moss_history", type="artifact", name="a")
@@ -186,6 +196,7 @@ def test_of_artifacts_only_store_and_revert_make_a_version(call: Door) -> None:
     assert call("artifact_fetch", name="a", version=2)["phase"] == "other", "what was there before the change"
 
 
+@holds("decisions §6: every tool that shows or changes a capsule shows its version")
 def test_every_tool_that_shows_a_capsule_shows_its_version(call: Door) -> None:
     edit(call, "capsule", 1)
     edit(call, "capsule", 2)
@@ -207,7 +218,8 @@ def test_every_tool_that_shows_a_capsule_shows_its_version(call: Door) -> None:
     assert call("moss_history", type="capsule", name="a")["versions"][0]["tool"] == "capsule_compose"
 
 
-def test_a_hand_over_is_the_next_version_of_its_capsule_and_packs_show_it(door: StoreDoor) -> None:
+@holds("decisions §6: every tool that shows or changes a capsule shows its version")
+def test_a_hand_over_creates_the_next_version_of_its_capsule_and_packs_show_it(door: StoreDoor) -> None:
     door("tasks_create", workspace="default", kind="task", title="t")
     for _ in range(2):
         door("tasks_handoff", workspace="default", target="TASK-001", as_capsule=True)
@@ -228,10 +240,9 @@ EXPECTING: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@holds("decisions §6: a wrong expected_version is refused with both versions, a missing row is NOT_FOUND")
 @pytest.mark.parametrize(("tool", "arguments"), EXPECTING, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_change_of_another_version_than_the_expected_one_is_refused(
-    call: Door, tool: str, arguments: dict[str, Any]
-) -> None:
+def test_a_change_of_an_unexpected_version_is_refused(call: Door, tool: str, arguments: dict[str, Any]) -> None:
     edit(call, "capsule", 1)
     edit(call, "capsule", 2)
     for expected in (0, 1, 3, -5, 2**40):
@@ -243,8 +254,9 @@ def test_a_change_of_another_version_than_the_expected_one_is_refused(
     assert call(tool, name="a", expected_version=2, **arguments)["version"] == 3
 
 
+@holds("decisions §6: a wrong expected_version is refused with both versions, a missing row is NOT_FOUND")
 @pytest.mark.parametrize(("tool", "arguments"), EXPECTING, ids=lambda value: value if isinstance(value, str) else "")
-def test_nothing_there_at_an_expected_version_is_not_found(call: Door, tool: str, arguments: dict[str, Any]) -> None:
+def test_an_expected_version_of_a_missing_row_is_not_found(call: Door, tool: str, arguments: dict[str, Any]) -> None:
     for version in (0, 1):
         call.refuses("NOT_FOUND", tool, name="a", expected_version=version, **arguments)
     write(call, "capsule")
@@ -252,14 +264,16 @@ def test_nothing_there_at_an_expected_version_is_not_found(call: Door, tool: str
     call.refuses("NOT_FOUND", tool, name="a", expected_version=1, **arguments)
 
 
+@holds("decisions §6: a wrong expected_version is refused with both versions, a missing row is NOT_FOUND")
 @pytest.mark.parametrize("more", [{}, {"mode": "error"}, {"mode": "replace", "name": None}])
-def test_a_store_expects_a_version_only_where_it_replaces(call: Door, more: dict[str, Any]) -> None:
+def test_a_store_accepts_an_expected_version_only_if_it_replaces(call: Door, more: dict[str, Any]) -> None:
     write(call, "capsule")
     arguments: dict[str, Any] = {"name": "a", "capsule_text": FULL, "expected_version": 1, **more}
     call.refuses("INVALID_REQUEST", "capsule_store", **arguments)
 
 
-def test_a_stored_bundle_takes_an_expected_version(call: Door) -> None:
+@holds("decisions §6: a wrong expected_version is refused with both versions, a missing row is NOT_FOUND")
+def test_a_stored_bundle_accepts_an_expected_version(call: Door) -> None:
     write(call, "capsule")
     store_as = {"name": "a", "mode": "replace", "allow_thin": True}
     wrong = {**store_as, "expected_version": 2}
@@ -268,7 +282,8 @@ def test_a_stored_bundle_takes_an_expected_version(call: Door) -> None:
     assert call("capsule_compose", items=[{"name": "a"}], store_as=right)["stored"]["version"] == 2
 
 
-def test_what_the_text_breaks_is_refused_before_the_version(call: Door) -> None:
+@holds("decisions §6: a wrong expected_version is refused with both versions, a missing row is NOT_FOUND")
+def test_errors_of_the_text_are_reported_before_version_mismatches(call: Door) -> None:
     write(call, "capsule")
     call.refuses("CAPSULE_TOO_THIN", "capsule_store", name="a", capsule_text="x", mode="replace", expected_version=1)
     call.refuses("CAPSULE_TOO_THIN", "capsule_update", name="a", capsule_text="x", expected_version=1)
@@ -277,6 +292,7 @@ def test_what_the_text_breaks_is_refused_before_the_version(call: Door) -> None:
 # -- the list of versions ------------------------------------------------------------------------------------------
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 @pytest.mark.parametrize("type", TYPES)
 def test_the_history_lists_every_version_newest_first_with_the_present_one(call: Door, type: str) -> None:
     for number in range(1, 4):
@@ -300,6 +316,7 @@ def test_the_history_lists_every_version_newest_first_with_the_present_one(call:
     assert by_id == answer
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 def test_an_unnamed_row_has_a_history_without_a_name(call: Door) -> None:
     row_id = call("capsule_store", capsule_text=FULL)["id"]
     answer = call("moss_history", type="capsule", id=row_id)
@@ -309,6 +326,7 @@ def test_an_unnamed_row_has_a_history_without_a_name(call: Door) -> None:
     assert "name" not in call("moss_history", type="artifact", id=artifact)
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 def test_pages_of_a_history_show_every_version_once(call: Door, type: str, limit: int) -> None:
@@ -327,7 +345,8 @@ def test_pages_of_a_history_show_every_version_once(call: Door, type: str, limit
     assert call("moss_history", type=type, name="a", limit=1000)["pagination"]["limit"] == 100
 
 
-def test_a_history_that_is_asked_for_wrongly_is_refused(call: Door) -> None:
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
+def test_an_invalid_history_query_is_refused(call: Door) -> None:
     write(call, "capsule")
     row_id = call("capsule_fetch", name="a")["id"]
     call.refuses("INVALID_REQUEST", "moss_history", name="a")
@@ -341,6 +360,7 @@ def test_a_history_that_is_asked_for_wrongly_is_refused(call: Door) -> None:
     call.refuses("NOT_FOUND", "moss_history", type="artifact", id=row_id)
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 def test_the_history_of_a_deleted_row_is_shown(call: Door) -> None:
     edit(call, "capsule", 1)
     edit(call, "capsule", 2)
@@ -353,7 +373,7 @@ def test_the_history_of_a_deleted_row_is_shown(call: Door) -> None:
     assert numbers(call("moss_history", type="capsule", name="a")) == [1], "the active one comes first"
 
 
-# -- what a version changed ----------------------------------------------------------------------------------------
+# -- changes of a version ------------------------------------------------------------------------------------------
 
 
 def last_change(call: Door, type: str = "capsule", **address: Any) -> str:
@@ -361,6 +381,7 @@ def last_change(call: Door, type: str = "capsule", **address: Any) -> str:
     return change
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 def test_a_change_names_the_sections_and_fields_that_differ(call: Door) -> None:
     write(call, "capsule")
     assert last_change(call) == "stored"
@@ -376,23 +397,25 @@ def test_a_change_names_the_sections_and_fields_that_differ(call: Door) -> None:
     assert last_change(call, workspace="shop", name="b") == "renamed from a, moved from default"
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 @pytest.mark.parametrize(
     ("text", "change"),
     [
         (FULL + "\n## Extra\nx\n", "Extra added"),
         (FULL.replace("## Decisions\nDecisions of the work.\n\n", ""), "Decisions removed"),
-        (FULL.replace("\n\n", "\n\n\n"), "blanks"),
+        (FULL.replace("\n\n", "\n\n\n"), "whitespace only"),
         ("first\n" + FULL, "text added"),
         ("\n\n".join(f"## {label}\n{label} of the work." for label in reversed(LABELS)), "order of sections"),
     ],
 )
-def test_a_change_of_the_text_is_told_by_its_sections(call: Door, text: str, change: str) -> None:
+def test_a_change_of_the_text_is_described_by_its_sections(call: Door, text: str, change: str) -> None:
     write(call, "capsule")
     call("capsule_update", name="a", capsule_text=text, allow_thin=True)
     assert last_change(call) == change
 
 
-def test_a_change_of_many_things_and_of_odd_ones_is_one_short_line(call: Door) -> None:
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
+def test_a_description_of_many_or_unusual_changes_is_one_short_line(call: Door) -> None:
     odd = "".join(f"## \x1b[31m{number} {'x' * 300}\nline\n\n" for number in range(30))
     write(call, "capsule", capsule_text=odd, allow_thin=True)
     call("capsule_update", name="a", capsule_text="nothing", title="t", allow_thin=True)
@@ -402,6 +425,7 @@ def test_a_change_of_many_things_and_of_odd_ones_is_one_short_line(call: Door) -
     assert change.endswith("more")
 
 
+@holds("decisions §6: moss_history lists versions newest first, the present one included, each with its changes")
 def test_a_change_of_an_artifact_names_fields_and_never_their_values(call: Door) -> None:
     write(call, "artifact", data={"status": "secret one", "n": 1, "gone": True}, text="one\n")
     assert last_change(call, "artifact") == "stored"
@@ -416,8 +440,11 @@ def test_a_change_of_an_artifact_names_fields_and_never_their_values(call: Door)
 # -- fetching a version --------------------------------------------------------------------------------------------
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
-def test_every_version_is_fetched_as_it_was(call: Door, type: str) -> None:
+def test_every_version_can_be_fetched_unchanged(call: Door, type: str) -> None:
     written = []
     for number in range(1, 5):
         edit(call, type, number)
@@ -428,9 +455,12 @@ def test_every_version_is_fetched_as_it_was(call: Door, type: str) -> None:
     assert "current_version" not in call(f"{type}_fetch", name="a")
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("version", [5, 99, 2**40])
-def test_a_version_that_is_not_there_is_not_found_and_told_which_are(call: Door, type: str, version: int) -> None:
+def test_a_missing_version_is_not_found_and_the_existing_ones_are_listed(call: Door, type: str, version: int) -> None:
     edit(call, type, 1)
     edit(call, type, 2)
     error = call.refuses("NOT_FOUND", f"{type}_fetch", name="a", version=version)
@@ -441,21 +471,30 @@ def test_a_version_that_is_not_there_is_not_found_and_told_which_are(call: Door,
         call.refuses("INVALID_REQUEST", f"{type}_fetch", name="a", version=wrong)
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("as_of", ["yesterday", "", "2025-13-01", "12345678", "20250101", 1.5, True, [1]])
-def test_a_time_that_is_none_is_refused(call: Door, type: str, as_of: Any) -> None:
+def test_an_invalid_time_is_refused(call: Door, type: str, as_of: Any) -> None:
     edit(call, type, 1)
     call.refuses("INVALID_REQUEST", f"{type}_fetch", name="a", as_of=as_of)
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
 def test_a_version_beside_a_time_is_refused(call: Door, type: str) -> None:
     edit(call, type, 1)
     call.refuses("INVALID_REQUEST", f"{type}_fetch", name="a", version=1, as_of=1)
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
-def test_a_time_chooses_the_version_that_was_current_then(door: StoreDoor, clock: Clock, type: str) -> None:
+def test_a_time_selects_the_version_current_at_that_time(door: StoreDoor, clock: Clock, type: str) -> None:
     begun = clock.seconds
     for number in range(1, 4):
         edit(door, type, number)
@@ -469,7 +508,10 @@ def test_a_time_chooses_the_version_that_was_current_then(door: StoreDoor, clock
     door.refuses("NOT_FOUND", f"{type}_fetch", name="a", as_of=-5)
 
 
-def test_a_time_may_be_iso_8601_and_a_date_is_its_end(door: StoreDoor, clock: Clock) -> None:
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
+def test_a_time_may_be_iso_8601_and_a_date_means_its_end(door: StoreDoor, clock: Clock) -> None:
     assert START_MS == 1_900_000_000_000  # 2030-03-17T17:46:40Z
     edit(door, "capsule", 1)
     clock.advance(100)
@@ -490,6 +532,9 @@ def test_a_time_may_be_iso_8601_and_a_date_is_its_end(door: StoreDoor, clock: Cl
     door.refuses("NOT_FOUND", "capsule_fetch", name="a", as_of="2030-03-17T17:46:39Z")
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
 def test_of_several_versions_in_one_second_a_time_means_the_last(door: StoreDoor, clock: Clock, type: str) -> None:
     for number in range(1, 4):
@@ -499,6 +544,9 @@ def test_of_several_versions_in_one_second_a_time_means_the_last(door: StoreDoor
     assert seen(door, type, as_of=clock.seconds - 5)["version"] == 3
 
 
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
 @pytest.mark.parametrize("type", TYPES)
 def test_times_of_versions_never_fall_when_the_clock_steps_back(door: StoreDoor, clock: Clock, type: str) -> None:
     edit(door, type, 1)
@@ -513,7 +561,10 @@ def test_times_of_versions_never_fall_when_the_clock_steps_back(door: StoreDoor,
     door.refuses("NOT_FOUND", f"{type}_fetch", name="a", as_of=begun - 1000)
 
 
-def test_an_expired_artifact_shows_its_versions_to_those_who_ask(door: StoreDoor, clock: Clock) -> None:
+@holds(
+    "decisions §6: fetch takes a version or a time, not both, and lists the existing ones if there is no such version"
+)
+def test_versions_of_an_expired_artifact_are_shown_on_request(door: StoreDoor, clock: Clock) -> None:
     write(door, "artifact", data={"n": 1}, ttl_seconds=60)
     write(door, "artifact", data={"n": 2}, ttl_seconds=60)
     clock.advance(60)
@@ -523,6 +574,7 @@ def test_an_expired_artifact_shows_its_versions_to_those_who_ask(door: StoreDoor
     door.refuses("NOT_FOUND", "moss_revert", type="artifact", name="a", version=1)
 
 
+@holds("decisions §6: old versions are not searched")
 def test_an_old_text_is_neither_searched_nor_listed(call: Door) -> None:
     write(call, "capsule", capsule_text=FULL + "zebra")
     write(call, "capsule", capsule_text=FULL + "okapi")
@@ -534,11 +586,12 @@ def test_an_old_text_is_neither_searched_nor_listed(call: Door) -> None:
     assert len(call("capsule_inventory")["items"]) == 1
 
 
-# -- going back ----------------------------------------------------------------------------------------------------
+# -- reverting -----------------------------------------------------------------------------------------------------
 
 
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
 @pytest.mark.parametrize("type", TYPES)
-def test_a_revert_makes_the_old_content_the_next_version(call: Door, type: str) -> None:
+def test_a_revert_creates_the_next_version_with_the_old_content(call: Door, type: str) -> None:
     for number in range(1, 4):
         edit(call, type, number)
     first = seen(call, type, version=1)
@@ -553,6 +606,7 @@ def test_a_revert_makes_the_old_content_the_next_version(call: Door, type: str) 
     assert hit["version"] == 4
 
 
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_revert_to_equal_content_changes_nothing(call: Door, type: str) -> None:
     edit(call, type, 1)
@@ -569,7 +623,8 @@ def test_a_revert_to_equal_content_changes_nothing(call: Door, type: str) -> Non
     assert rows(call.home, "select count(*) from events") == logged
 
 
-def test_a_revert_brings_metadata_back_and_leaves_names_alone(call: Door) -> None:
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
+def test_a_revert_restores_metadata_but_no_names(call: Door) -> None:
     first: dict[str, Any] = {"title": "One", "tags": ["x"], "source": "s", "run_id": "r", "phase": "p", "role": "o"}
     write(call, "capsule", **first)
     write(call, "capsule", capsule_text=FULL + "two")
@@ -581,7 +636,8 @@ def test_a_revert_brings_metadata_back_and_leaves_names_alone(call: Door) -> Non
     assert (fetched["version"], fetched["workspace"], fetched["name"]) == (4, "shop", "b")
 
 
-def test_a_revert_leaves_the_time_to_live_of_an_artifact_alone(call: Door) -> None:
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
+def test_a_revert_does_not_change_the_time_to_live_of_an_artifact(call: Door) -> None:
     write(call, "artifact", data={"n": 1}, ttl_seconds=1000)
     write(call, "artifact", data={"n": 2}, kind="other", ttl_seconds=5000)
     before = call("artifact_fetch", name="a")
@@ -591,7 +647,8 @@ def test_a_revert_leaves_the_time_to_live_of_an_artifact_alone(call: Door) -> No
     assert (after["ttl_seconds"], after["expires_at"]) == (5000, before["expires_at"])
 
 
-def test_a_revert_is_not_checked_as_new_text_would_be(door: StoreDoor, home: str, clock: Clock) -> None:
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
+def test_a_revert_skips_the_checks_of_new_text(door: StoreDoor, home: str, clock: Clock) -> None:
     write(door, "capsule", capsule_text="thin and long" * 20, allow_thin=True)
     write(door, "capsule")
     with open_test_store(home, clock, capsule_max_chars=50) as strict:
@@ -599,8 +656,9 @@ def test_a_revert_is_not_checked_as_new_text_would_be(door: StoreDoor, home: str
         assert strict.call("capsule_fetch", {"name": "a"})["capsule_text"] == "thin and long" * 20
 
 
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
 @pytest.mark.parametrize("type", TYPES)
-def test_a_revert_to_what_is_not_there_is_refused(call: Door, type: str) -> None:
+def test_a_revert_to_a_missing_version_is_refused(call: Door, type: str) -> None:
     call.refuses("NOT_FOUND", "moss_revert", type=type, name="a", version=1)
     edit(call, type, 1)
     error = call.refuses("NOT_FOUND", "moss_revert", type=type, name="a", version=2)
@@ -609,6 +667,7 @@ def test_a_revert_to_what_is_not_there_is_refused(call: Door, type: str) -> None
         call.refuses("INVALID_REQUEST", "moss_revert", type=type, name="a", version=wrong)
 
 
+@holds("decisions §6: a revert writes old content and metadata as a new version, unless it is equal")
 def test_an_artifact_is_reverted_only_at_its_expected_version(call: Door) -> None:
     edit(call, "artifact", 1)
     edit(call, "artifact", 2)
@@ -618,12 +677,13 @@ def test_an_artifact_is_reverted_only_at_its_expected_version(call: Door) -> Non
     assert call("moss_revert", expected_version=2, **arguments)["version"] == 3
 
 
-# -- what is kept --------------------------------------------------------------------------------------------------
+# -- retention -----------------------------------------------------------------------------------------------------
 
 
+@holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("keep", [1, 2, 3])
-def test_the_newest_versions_are_kept_the_present_one_included(home: str, clock: Clock, type: str, keep: int) -> None:
+def test_the_newest_versions_are_kept_including_the_current_one(home: str, clock: Clock, type: str, keep: int) -> None:
     with open_test_store(home, clock, history_keep=keep) as store:
         door = StoreDoor(store)
         for number in range(1, 7):
@@ -633,9 +693,10 @@ def test_the_newest_versions_are_kept_the_present_one_included(home: str, clock:
         assert error.details == {"oldest": 7 - keep, "newest": 6}
         assert rows(home, "select count(*) from versions") == [(keep - 1,)]
         oldest = door("moss_history", type=type, name="a")["versions"][-1]
-        assert oldest["change"] == "changed; the version before is not kept"
+        assert oldest["change"] == "changed; the previous version was deleted"
 
 
+@holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_hundred_versions_are_kept_by_default(door: StoreDoor, type: str) -> None:
     for number in range(1, 104):
@@ -646,10 +707,9 @@ def test_a_hundred_versions_are_kept_by_default(door: StoreDoor, type: str) -> N
     door.refuses("NOT_FOUND", f"{type}_fetch", name="a", version=3)
 
 
+@holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
 @pytest.mark.parametrize("type", TYPES)
-def test_a_version_superseded_too_long_ago_is_let_go_at_the_next_write(
-    door: StoreDoor, clock: Clock, type: str
-) -> None:
+def test_an_old_superseded_version_is_removed_at_the_next_write(door: StoreDoor, clock: Clock, type: str) -> None:
     edit(door, type, 1)  # superseded at once
     edit(door, type, 2)  # superseded after 300 days
     clock.advance(300 * DAY)
@@ -664,7 +724,8 @@ def test_a_version_superseded_too_long_ago_is_let_go_at_the_next_write(
     assert error.details == {"oldest": 2, "newest": 5}
 
 
-def test_a_bulk_update_lets_go_of_old_versions_too(home: str, clock: Clock) -> None:
+@holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
+def test_a_bulk_update_removes_old_versions_too(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, history_keep=2, history_days=1) as store:
         door = StoreDoor(store)
         for name in ("a", "b"):
@@ -677,7 +738,8 @@ def test_a_bulk_update_lets_go_of_old_versions_too(home: str, clock: Clock) -> N
         assert numbers(door("moss_history", type="capsule", name="a")) == [6, 5]
 
 
-def test_one_row_is_trimmed_and_no_other(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
+def test_a_write_trims_only_its_own_row(door: StoreDoor, clock: Clock) -> None:
     for family in TYPES:
         for name in ("a", "b"):
             write(door, family, name)
@@ -689,38 +751,39 @@ def test_one_row_is_trimmed_and_no_other(door: StoreDoor, clock: Clock) -> None:
         assert numbers(door("moss_history", type=family, name=name)) == [2, 1]
 
 
-# -- what was erased -----------------------------------------------------------------------------------------------
+# -- erased versions -----------------------------------------------------------------------------------------------
 
 
+@holds("decisions §6: an erased version stays listed")
 @pytest.mark.parametrize("type", TYPES)
-def test_an_erased_version_stays_listed_and_cannot_be_read(door: StoreDoor, type: str) -> None:
+def test_an_erased_version_is_listed_but_cannot_be_read(door: StoreDoor, type: str) -> None:
     for number in range(1, 4):
         edit(door, type, number)
     run(door.home, "update versions set erased = 1, text = null, data_json = null where version = 2")
     third, second, first = door("moss_history", type=type, name="a")["versions"]
     assert (second["change"], second["erased"]) == ("erased", True)
     assert "erased" not in first | third
-    assert third["change"] == "changed; the version before is not kept"
+    assert third["change"] == "changed; the previous version was deleted"
     assert "erased" in door.refuses("NOT_FOUND", f"{type}_fetch", name="a", version=2).message
     door.refuses("NOT_FOUND", "moss_revert", type=type, name="a", version=2)
     assert door("moss_revert", type=type, name="a", version=1)["version"] == 4
 
 
-# -- families that are switched off --------------------------------------------------------------------------------
+# -- disabled families --------------------------------------------------------------------------------------------
 
 
+@holds("decisions §7: disabled_types closes a family in every answer")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [("moss_history", {}), ("moss_revert", {"version": 1}), ("moss_rename", {"new_name": "b"})],
 )
-def test_a_family_that_is_switched_off_has_no_history(
-    home: str, clock: Clock, tool: str, arguments: dict[str, Any]
-) -> None:
+def test_a_disabled_family_has_no_history(home: str, clock: Clock, tool: str, arguments: dict[str, Any]) -> None:
     with open_test_store(home, clock, disabled_types=["artifact"]) as store:
         door = StoreDoor(store)
         for family in TYPES:
             write(door, family)
         assert (
-            "switched that off" in door.refuses("INVALID_REQUEST", tool, type="artifact", name="a", **arguments).message
+            "disabled by the configuration"
+            in door.refuses("INVALID_REQUEST", tool, type="artifact", name="a", **arguments).message
         )
         door(tool, type="capsule", name="a", **arguments)

@@ -1,4 +1,4 @@
-"""Search hits can be used at once: each has the call that loads it, its time and its status, and is there once."""
+"""Search hits: each has the call that loads it, a time and a status, and occurs once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import START_MS, Clock, Door, open_test_store
+from moss_memory.storage.sqlite import search_index
+from support.promises import holds
 
 if TYPE_CHECKING:
     from moss_memory.store import Store
@@ -37,7 +39,7 @@ def decide(call: Door, decision: str, timestamp: str, **more: Any) -> str:
 
 
 def fill(call: Door) -> None:
-    """Puts the word zebra into something of every family, in workspace Shop."""
+    """Store the word zebra once in every family, in workspace Shop."""
     call("capsule_store", workspace="Shop", name="Named One", capsule_text="zebra", allow_thin=True)
     call("capsule_store", workspace="Shop", capsule_text="unnamed zebra", allow_thin=True)
     call("artifact_store", workspace="Shop", kind="plan", name="Plan A", data={}, text="zebra")
@@ -51,7 +53,8 @@ def fill(call: Door) -> None:
     decide(call, "zebra decided", "2025-05-03T10:00:00+02:00", workspace="Shop")
 
 
-def test_the_fetch_of_every_hit_loads_it_as_it_is(call: Door) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_the_fetch_call_of_every_hit_loads_it(call: Door) -> None:
     fill(call)
     found = search(call, "zebra", limit=100)
     kinds = sorted((hit["type"], hit.get("kind", "")) for hit in found)
@@ -68,7 +71,8 @@ def test_the_fetch_of_every_hit_loads_it_as_it_is(call: Door) -> None:
         assert isinstance(hit["at"], int)
 
 
-def test_the_search_of_one_family_has_the_same(call: Door) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_hits_of_a_family_search_have_the_same_fields(call: Door) -> None:
     fill(call)
     [named, unnamed] = sorted(call("capsule_search", query="zebra")["items"], key=lambda hit: "name" not in hit)
     assert named["fetch"] == {"tool": "capsule_fetch", "arguments": {"workspace": "Shop", "name": "Named One"}}
@@ -80,7 +84,8 @@ def test_the_search_of_one_family_has_the_same(call: Door) -> None:
     assert "fetch" not in plain
 
 
-def test_a_deleted_capsule_is_fetched_as_such(call: Door) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_the_fetch_call_of_a_deleted_capsule_includes_deleted_ones(call: Door) -> None:
     call("capsule_store", name="a", capsule_text="zebra", allow_thin=True)
     call("capsule_delete", name="a")
     call("capsule_store", name="a", capsule_text="another", allow_thin=True)
@@ -88,6 +93,7 @@ def test_a_deleted_capsule_is_fetched_as_such(call: Door) -> None:
     assert call(hit["fetch"]["tool"], **hit["fetch"]["arguments"])["capsule_text"] == "zebra"
 
 
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
 def test_cards_tasks_and_steps_have_their_status(call: Door) -> None:
     fill(call)
     call("branchmind_think_set_status", workspace="Shop", ids="d1", status="resolved")
@@ -99,14 +105,16 @@ def test_cards_tasks_and_steps_have_their_status(call: Door) -> None:
     }  # fmt: skip
 
 
-def test_types_tell_tasks_from_cards(call: Door) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_tasks_and_cards_have_different_types(call: Door) -> None:
     fill(call)
     assert titles(call, "zebra", types=["node"]) == ["zebra card"]
     assert len(titles(call, "zebra", types=["task"])) == 4
     assert len(titles(call, '"zebra plan" OR "task step"', types=["task"])) == 3
 
 
-def test_without_tasks_none_is_found_and_without_reasoning_they_still_are(home: str, clock: Clock) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_tasks_are_found_without_reasoning_but_not_if_tasks_are_disabled(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as store:
         fill(lambda tool, **arguments: store.call(tool, arguments))  # type: ignore[arg-type]
     for closed, expected in (("task", {"node"}), ("reasoning", {"task"})):
@@ -117,14 +125,16 @@ def test_without_tasks_none_is_found_and_without_reasoning_they_still_are(home: 
                 store.call(hit["fetch"]["tool"], hit["fetch"]["arguments"])
 
 
-def test_a_hit_whose_tool_is_switched_off_has_no_fetch(home: str, clock: Clock) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_a_hit_of_a_disabled_tool_has_no_fetch_call(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_tools=["capsule_fetch"]) as store:
         store.call("capsule_store", {"name": "a", "capsule_text": "zebra", "allow_thin": True})
         [hit] = store.call("moss_search", {"query": "zebra", "search_mode": "keyword"})["items"]
         assert "fetch" not in hit
 
 
-def test_a_task_is_one_hit_although_graphs_of_others_show_it(call: Door) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_a_task_visible_in_several_graphs_is_one_hit(call: Door) -> None:
     call("tasks_create", workspace="w", kind="plan", title="a plan")
     for name in ("zebra", "okapi"):
         call("tasks_create", workspace="w", kind="task", parent="PLAN-001", title=name)
@@ -143,8 +153,9 @@ def replace_card(call: Door, old: str, new: str, *, status: str = "superseded") 
     call("branchmind_think_set_status", workspace="w", ids=old, status=status)
 
 
+@holds("decisions §10: superseded and merged cards score half")
 @pytest.mark.parametrize("query", ["zebra colour", "zebra AND colour", "zebra"])
-def test_a_superseded_card_comes_after_its_successor_with_half_the_score(call: Door, query: str) -> None:
+def test_a_superseded_card_has_half_the_score_and_follows_its_successor(call: Door, query: str) -> None:
     card(call, "old", "zebra colour")
     card(call, "new", "zebra colour is white")
     [before] = [hit["score"] for hit in search(call, query) if hit["id"] == "old"]
@@ -158,6 +169,7 @@ def test_a_superseded_card_comes_after_its_successor_with_half_the_score(call: D
     assert "superseded_by" not in first
 
 
+@holds("decisions §10: superseded and merged cards score half")
 def test_a_merged_card_scores_half_and_names_no_successor(call: Door) -> None:
     card(call, "old", "zebra")
     [before] = search(call, "zebra")
@@ -167,7 +179,11 @@ def test_a_merged_card_scores_half_and_names_no_successor(call: Door) -> None:
     assert "superseded_by" not in after
 
 
-def test_pages_show_every_hit_once_in_one_order_whatever_is_superseded(store: Store) -> None:
+@holds("decisions §10: superseded and merged cards score half")
+def test_pages_show_every_hit_once_in_one_order_even_if_superseded(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_index, "_SPARE", 0)  # otherwise SQLite ranks all 60 at once
     for number in range(60):
         card_fields = {"id": f"c{number:02}", "type": "decision", "title": "zebra " + "filler " * (number % 7)}
         store.call("branchmind_think_card", {"workspace": "w", "card": card_fields})
@@ -187,6 +203,7 @@ def test_pages_show_every_hit_once_in_one_order_whatever_is_superseded(store: St
         assert [hit["id"] for hit in paged] == [hit["id"] for hit in whole]
 
 
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
 def test_a_node_that_a_merge_copied_is_one_hit_until_the_base_deletes_it(call: Door) -> None:
     card(call, "first", "something")
     call("branchmind_branch_create", workspace="w", name="idea")
@@ -204,7 +221,8 @@ def test_a_node_that_a_merge_copied_is_one_hit_until_the_base_deletes_it(call: D
     assert hit["fetch"]["arguments"]["branch"] == "idea"
 
 
-def test_what_a_branch_changed_after_a_merge_is_a_hit_of_its_own(call: Door) -> None:
+@holds("decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit")
+def test_a_change_on_a_branch_after_a_merge_is_a_separate_hit(call: Door) -> None:
     card(call, "first", "something")
     call("branchmind_branch_create", workspace="w", name="idea")
     card(call, "c", "zebra", branch="idea")
@@ -214,7 +232,8 @@ def test_what_a_branch_changed_after_a_merge_is_a_hit_of_its_own(call: Door) -> 
     assert sorted(titles(call, "zebra", types=["node"])) == ["zebra", "zebra and okapi"]
 
 
-def test_after_and_before_choose_by_time_and_include_their_ends(store: Store, clock: Clock) -> None:
+@holds("decisions §10: moss_search takes after and before, compared with the time of a hit")
+def test_after_and_before_are_inclusive_time_filters(store: Store, clock: Clock) -> None:
     for day in range(3):
         store.call("capsule_store", {"name": f"day{day}", "capsule_text": "zebra", "allow_thin": True})
         store.call("branchmind_notes_commit", {"workspace": "w", "content": "zebra", "title": f"day{day}"})
@@ -238,7 +257,8 @@ def test_after_and_before_choose_by_time_and_include_their_ends(store: Store, cl
         assert days(after=dated(2), search_mode=mode) == ["day2", "day2"]
 
 
-def test_a_record_has_the_time_that_its_body_names(call: Door) -> None:
+@holds("decisions §10: moss_search takes after and before, compared with the time of a hit")
+def test_a_hit_of_a_record_has_the_time_in_its_body(call: Door) -> None:
     decide(call, "zebra in May", "2025-05-03T23:30:00-02:00")
     decide(call, "zebra in July", "2025-07-01")
     [july] = search(call, "zebra", after="2025-06-01")
@@ -250,7 +270,8 @@ def test_a_record_has_the_time_that_its_body_names(call: Door) -> None:
     assert {record["properties"]["decision"]: record["at"] for record in found}["zebra in May"] == may["at"]
 
 
-def test_a_record_without_a_time_has_the_one_of_its_observation(home: str, clock: Clock) -> None:
+@holds("decisions §10: moss_search takes after and before, compared with the time of a hit")
+def test_a_hit_of_a_record_without_a_time_has_its_observation_time(home: str, clock: Clock) -> None:
     os.makedirs(f"{home}/capabilities", mode=0o700)
     fields = {"name": {"type": "string", "search": True}}
     capability = {"capability_id": "x:note:v1", "entity_type": "x", "fields": fields, "identity": ["name"]}
@@ -266,8 +287,9 @@ def test_a_record_without_a_time_has_the_one_of_its_observation(home: str, clock
         assert store.call("moss_search", asked)["items"][0]["at"] == clock.seconds
 
 
+@holds("decisions §10: moss_search takes after and before, compared with the time of a hit")
 @pytest.mark.parametrize(
     "asked", [{"after": "May"}, {"before": ""}, {"after": 5}, {"after": "2025-06-01", "before": "2025-05-01"}]
 )
-def test_a_time_to_choose_by_that_is_none_is_refused(call: Door, asked: dict[str, Any]) -> None:
+def test_an_invalid_time_filter_is_refused(call: Door, asked: dict[str, Any]) -> None:
     call.refuses("INVALID_REQUEST", "moss_search", query="zebra", **asked)

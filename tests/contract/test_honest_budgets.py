@@ -1,4 +1,4 @@
-"""A budget of any size is kept, and what it leaves of an answer is true."""
+"""Budgets of any size: the limit is kept, and the rest of the answer stays correct."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from contract.doors import StoreDoor, open_test_store
 from moss_memory.registry import catalog
 from moss_memory.registry.budget import Budget
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ READS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def full_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreDoor]:
-    """A store in which every read has much to say."""
+    """Return a store in which every read has a large answer."""
     with open_test_store(str(tmp_path_factory.mktemp("budgets") / "home")) as store:
         door = StoreDoor(store)
         steps = [{"title": f"step {n} {LONG}"[:200], "success_criteria": LONG, "tests": LONG} for n in range(9)]
@@ -43,7 +44,7 @@ def full_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreDoor]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in an answer, whatever contains it."""
+    """Yield every string in an answer, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -55,7 +56,8 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(part)
 
 
-def test_every_text_of_a_small_answer_is_whole_or_long_enough(full_store: StoreDoor) -> None:
+@holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
+def test_every_text_of_a_small_answer_is_complete_or_long_enough(full_store: StoreDoor) -> None:
     for tool, arguments in READS.items():
         whole = set(strings(full_store(tool, **W, **arguments, max_chars=0)))
         for most in (*range(500, 1000, 50), 1500, 4000):
@@ -67,7 +69,8 @@ def test_every_text_of_a_small_answer_is_whole_or_long_enough(full_store: StoreD
                 assert len(text) >= 25, (tool, most, text)
 
 
-def test_a_radar_of_any_budget_says_what_to_do_and_why(full_store: StoreDoor) -> None:
+@holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
+def test_a_radar_of_any_budget_has_the_next_step_and_its_reason(full_store: StoreDoor) -> None:
     for most in range(550, 2000, 25):
         radar = full_store("tasks_radar", **W, target="TASK-001", max_chars=most)["radar"]
         assert radar["now"], most
@@ -75,7 +78,8 @@ def test_a_radar_of_any_budget_says_what_to_do_and_why(full_store: StoreDoor) ->
         assert radar["next"], most
 
 
-def test_what_a_list_lost_is_counted(full_store: StoreDoor) -> None:
+@holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
+def test_dropped_list_items_are_counted(full_store: StoreDoor) -> None:
     whole = full_store("tasks_list", **W, max_chars=0)["items"]
     small = full_store("tasks_list", **W, max_chars=500)
     assert small["omitted"]["items"] == len(whole) - len(small["items"]) > 0
@@ -85,6 +89,7 @@ def test_what_a_list_lost_is_counted(full_store: StoreDoor) -> None:
     assert len(blocked["radar"]["blockers"]) + lost == len(full) == 1
 
 
+@holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
 @given(
     rows=st.lists(st.fixed_dictionaries({"id": st.text(max_size=20), "text": st.text(max_size=300)}), max_size=12),
     chars=st.integers(500, 4000),
@@ -101,7 +106,8 @@ def test_a_budget_of_any_size_is_kept(rows: list[dict[str, str]], chars: int, si
         assert text is None or text == whole["text"] or (text.endswith("…") and len(text) > 24)
 
 
-def test_every_tool_with_a_budget_keeps_the_least_one(full_store: StoreDoor) -> None:
+@holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
+def test_every_tool_with_a_budget_keeps_the_minimum_budget(full_store: StoreDoor) -> None:
     tools = {tool.name: tool for tool in catalog.operations() if tool.budget_of is not None}
     assert set(READS) <= set(tools)
     for tool, arguments in READS.items():

@@ -1,4 +1,4 @@
-"""Every tool of the registry against input that nobody should send: typed refusals, and a store left as it was."""
+"""Every tool of the registry with hostile input: typed errors, and an unchanged store."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artifact.shelf import forget_artifacts
+from artifact.samples import forget_artifacts
 from contract.doors import FULL, Clock, Door, McpDoor, McpServer, StoreDoor, open_test_store, outcome
 from contract.reasoning.room import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
 from moss_memory.errors import STATUS, MossError
 from moss_memory.registry import catalog
 from support.beside import ContentWatch, Watch
-from support.thorough import is_thorough
+from support.promises import holds
+from support.thorough import is_thorough, pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
 
 TOOLS = [operation.name for operation in catalog.operations()]
@@ -59,7 +60,7 @@ VALUES: list[Any] = [
     b"bytes", {"set"}, ("tuple",), object, 1j,
 ]  # fmt: skip
 LEAST_VALUES = 6
-"""The least number of hostile values for each argument in the reduced form."""
+"""The minimum number of hostile values for each argument in the reduced form."""
 SENSIBLE: dict[str, Any] = {
     "capsule_text": FULL, "query": "objective", "items": [{"name": "a"}], "path": "given.jsonl", "section": "Objective",
     "content": "more", "kind": "freeform", "data": {"n": 1}, "ttl_seconds": 60, "set_ttl_seconds": None,
@@ -67,7 +68,7 @@ SENSIBLE: dict[str, Any] = {
 
 
 def base_arguments(tool: str, ids: dict[str, str]) -> dict[str, Any]:
-    """The arguments a tool needs, as a sensible caller would send them."""
+    """Return valid values of the required arguments of a tool."""
     operation = catalog.find(tool)
     assert operation is not None
     if catalog.toolset_of(tool) in ("reasoning", "task"):
@@ -92,25 +93,25 @@ def sample(schema: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def hostile(home: str) -> Iterator[Attack]:
-    """A store with something in it, and a caller without manners."""
+    """Return an `Attack` on a filled store."""
     with open_test_store(home, Clock()) as store:
         yield Attack(StoreDoor(store))
 
 
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
-    """The same, for all the calls that change nothing."""
+    """Return an `Attack` on a filled store that calls without effects share."""
     with open_test_store(str(tmp_path_factory.mktemp("refusing") / "home"), Clock()) as store:
         yield Attack(StoreDoor(store))
 
 
 def fill(door: Door) -> dict[str, str]:
-    """Something of every family, so that calls have something to hit; returns the ids to hit it by."""
-    return {**fill_shelves(door), "conflict": furnish(door)}
+    """Store rows of every family and return their ids."""
+    return {**fill_capsules_and_artifacts(door), "conflict": furnish(door)}
 
 
-def fill_shelves(door: Door) -> dict[str, str]:
-    """Capsules and artifacts, an export to import, and their ids."""
+def fill_capsules_and_artifacts(door: Door) -> dict[str, str]:
+    """Store capsules and artifacts, export a file to import, and return their ids."""
     ids = {
         "capsule": door("capsule_store", name="a", capsule_text=FULL, tags=["t"], mode="replace")["id"],
         "artifact": door("artifact_store", name="a", kind="k", data={}, text="t", tags=["t"], mode="replace")["id"],
@@ -121,12 +122,12 @@ def fill_shelves(door: Door) -> dict[str, str]:
     return ids
 
 
-SHELVES = ("capsule", "artifact")
-ON_A_SHELF = (
+FAMILIES = ("capsule", "artifact")
+HAS_FEW_ROWS = (
     "(select count(*) from {0}) <= 40"
     " and exists (select 1 from {0} where workspace_norm = 'default' and deleted_at is null)"
 )
-"""Something is there, and not too much, in a table."""
+"""SQL condition: a table is not empty and not too large."""
 
 
 class Attack:
@@ -151,7 +152,7 @@ class Attack:
             self.tidy()
 
     def refuses(self, tool: str, arguments: Any, *, naming: str | None = None) -> None:
-        """Calls what must be refused before anything is looked at, and checks how."""
+        """Make a call that must be refused before the store is read, and assert the form of its error."""
         shown = f"{tool}({reprlib.repr(arguments)})"
         answer = outcome(self.door.store, tool, arguments)
         assert isinstance(answer, MossError), f"{shown} was served"
@@ -161,13 +162,13 @@ class Attack:
         assert not self.watch.saw_a_commit(), f"{shown} failed and changed the store"
 
     def tidy(self) -> None:
-        """Sees to it that everything is there that calls need, and not too much of it."""
-        [(fits,)] = self.watch.beside.rows(f"select {' and '.join(ON_A_SHELF.format(f'{one}s') for one in SHELVES)}")
+        """Refill the store if rows are missing, and empty it first if it has too many."""
+        [(fits,)] = self.watch.beside.rows(f"select {' and '.join(HAS_FEW_ROWS.format(f'{one}s') for one in FAMILIES)}")
         if not fits:
-            for family in SHELVES:
+            for family in FAMILIES:
                 self.door(f"{family}_bulk_delete", workspace="default")
                 self.door(f"{family}_purge")
-            self.ids.update(fill_shelves(self.door))
+            self.ids.update(fill_capsules_and_artifacts(self.door))
         if not is_furnished(self.watch.beside):
             forget_reasoning(self.door.home)
             self.ids["conflict"] = furnish(self.door)
@@ -178,8 +179,8 @@ def check_error(error: MossError, shown: str) -> None:
     assert error.code in STATUS, shown
     assert error.code != "INTERNAL", shown
     payload = error.payload()
-    told = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
-    assert len(told) < 10_000, f"{shown} is told all of it again"
+    encoded = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
+    assert len(encoded) < 10_000, f"{shown}: the error repeats its input"
     inner = payload["error"]
     assert set(inner) <= {"code", "message", "status", "retryable", "details", "recovery"}, shown
     assert inner["status"] == STATUS[error.code], shown
@@ -191,26 +192,18 @@ def check_error(error: MossError, shown: str) -> None:
         assert set(error.recovery["arguments"]) <= set(tool.parameters), shown
 
 
+@holds("decisions §0: any input is served or refused with a documented code, and a refusal changes nothing")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_any_value_for_any_argument_is_served_or_refused_with_a_documented_code(tool: str, hostile: Attack) -> None:
     operation = catalog.find(tool)
     assert operation is not None
     if catalog.toolset_of(tool) in ("reasoning", "task"):
-        hostile.door(tool, **base_arguments(tool, hostile.ids))  # what is spoilt one by one is good to begin with
+        hostile.door(tool, **base_arguments(tool, hostile.ids))  # the arguments are valid until one is replaced
         hostile.tidy()
-    for name, value in chosen_pairs(tool, operation.parameters):
+    for name, value in pairs(operation.parameters, VALUES, start=TOOLS.index(tool), least=LEAST_VALUES):
         hostile(tool, {**base_arguments(tool, hostile.ids), name: value})
         if is_thorough():
             hostile(tool, {name: value})
-
-
-def chosen_pairs(tool: str, names: Collection[str]) -> list[tuple[str, Any]]:
-    """Return arguments with values: all pairs if thorough, else each value once and at least six for each argument."""
-    if is_thorough():
-        return [(name, value) for name in names for value in VALUES]
-    begin, repeated = TOOLS.index(tool), list(names)
-    count = max(len(VALUES), LEAST_VALUES * len(repeated)) if repeated else 0
-    return [(repeated[at % len(repeated)], VALUES[(begin + at) % len(VALUES)]) for at in range(count)]
 
 
 WRONG: dict[str, list[Any]] = {
@@ -221,11 +214,12 @@ WRONG: dict[str, list[Any]] = {
 
 
 def wrong_for(schema: dict[str, Any]) -> list[Any]:
-    """Values of none of the types that an argument may have."""
+    """Return values of all types that an argument does not accept."""
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return [value for value in WRONG[kinds[0]] if all(repr(value) in map(repr, WRONG[kind]) for kind in kinds)]
 
 
+@holds("decisions §0: wrong types are refused with the path of the bad value")
 def test_a_value_of_a_wrong_type_is_refused_by_path(refusing: Attack, subtests: pytest.Subtests) -> None:
     for tool in TOOLS:
         operation = catalog.find(tool)
@@ -239,6 +233,7 @@ def test_a_value_of_a_wrong_type_is_refused_by_path(refusing: Attack, subtests: 
 UNKNOWN = ["", "x", "__class__", "\0", "\ud800", "a b", "x" * 100_000, "Workspace", "workspace ", 5, None]
 
 
+@holds("decisions §0: unknown arguments are refused, naming the nearest known one")
 def test_an_unknown_argument_is_always_refused(refusing: Attack, subtests: pytest.Subtests) -> None:
     for tool in TOOLS:
         with subtests.test(tool=tool):
@@ -247,6 +242,7 @@ def test_an_unknown_argument_is_always_refused(refusing: Attack, subtests: pytes
                 refusing.refuses(tool, arguments)
 
 
+@holds("decisions §0: any input is served or refused with a documented code, and a refusal changes nothing")
 def test_a_missing_or_null_required_argument_is_refused_by_name(refusing: Attack, subtests: pytest.Subtests) -> None:
     for tool in TOOLS:
         operation = catalog.find(tool)
@@ -258,14 +254,16 @@ def test_a_missing_or_null_required_argument_is_refused_by_name(refusing: Attack
                 refusing.refuses(tool, {**base, name: None}, naming=name)
 
 
-def test_arguments_that_are_no_object_are_refused(refusing: Attack, subtests: pytest.Subtests) -> None:
+@holds("decisions §0: any input is served or refused with a documented code, and a refusal changes nothing")
+def test_arguments_other_than_an_object_are_refused(refusing: Attack, subtests: pytest.Subtests) -> None:
     for tool in TOOLS:
         with subtests.test(tool=tool):
             for arguments in ([], "x", 5, [["id", "x"]], True):
                 refusing.refuses(tool, arguments)
 
 
-def test_an_unknown_tool_is_refused_naming_the_nearest(hostile: Attack) -> None:
+@holds("decisions §0: any input is served or refused with a documented code, and a refusal changes nothing")
+def test_an_unknown_tool_is_refused_with_the_nearest(hostile: Attack) -> None:
     tools = ["", "capsule", "capsule_", "capsule_stor", "moss.", "moss.append", "Operation", "__init__", "moss"]
     for tool in [*tools, "capsule_filters", "\0", "\ud800", "x" * 100_000, "capsule_store; drop table", "moss_"]:
         hostile(tool, {})
@@ -273,6 +271,7 @@ def test_an_unknown_tool_is_refused_naming_the_nearest(hostile: Attack) -> None:
         hostile.door.store.call("capsule_stor", {})
 
 
+@holds("decisions §0: any input is served or refused with a documented code, and a refusal changes nothing")
 @given(data=st.data())
 def test_any_mixture_of_hostile_values_is_served_or_refused(data: st.DataObject, tmp_path_factory: Any) -> None:
     with open_test_store(str(tmp_path_factory.mktemp("mixture"))) as store:
@@ -296,6 +295,7 @@ OVER_THE_WIRE: list[Any] = [
 ]  # fmt: skip
 
 
+@holds("decisions §0: any input is served or refused with a documented code, and a refusal changes nothing")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: McpServer) -> None:
     mcp_server.forget()

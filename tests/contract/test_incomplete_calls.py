@@ -1,4 +1,4 @@
-"""A call that lacks an argument, or names things in another way, is refused with the call that leads on."""
+"""Incomplete calls: a missing argument or another form of address is refused with a proposed call."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL, Door
+from support.promises import holds
 
 W = {"workspace": "shop"}
 
 
 def proposed(call: Door, tool: str, /, **arguments: Any) -> tuple[str, dict[str, Any]]:
-    """The call that the refusal of this one proposes."""
+    """Return the call that the error of this call proposes."""
     recovery = call.refuses("INVALID_REQUEST", tool, **arguments).recovery
     assert recovery is not None
     assert recovery["reason"]
@@ -26,30 +27,35 @@ def prepare(call: Door) -> None:
     call("artifact_store", **W, name="plan", kind="k", data={"a": 2}, text="two", run_id="r", mode="replace")
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_an_artifact_without_a_kind_is_proposed_as_freeform(call: Door) -> None:
     tool, arguments = proposed(call, "artifact_store", **W, name="plan", data={"a": 1})
     assert (tool, arguments) == ("artifact_store", {**W, "name": "plan", "data": {"a": 1}, "kind": "freeform"})
     assert call(tool, **arguments)["kind"] == "freeform"
 
 
-def test_a_long_artifact_without_a_kind_leads_to_the_kinds(call: Door) -> None:
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
+def test_a_long_artifact_without_a_kind_proposes_the_list_of_kinds(call: Door) -> None:
     tool, arguments = proposed(call, "artifact_store", **W, data={"a": "x" * 9000})
     assert (tool, arguments) == ("artifact_kinds", {})
     assert call(tool, **arguments)["kinds"]
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_a_kind_is_added_beside_other_corrections(call: Door) -> None:
     tool, arguments = proposed(call, "artifact_store", data='{"a": 1}', tags="x, y")
     assert (tool, arguments) == ("artifact_store", {"data": {"a": 1}, "tags": ["x", "y"], "kind": "freeform"})
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_an_artifact_without_data_is_not_guessed(call: Door) -> None:
     assert call.refuses("INVALID_REQUEST", "artifact_store", **W, name="plan").recovery is None
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize(("name", "type"), [("auth", "capsule"), ("plan", "artifact")])
 @pytest.mark.parametrize("sent", [{}, {"version": 1}, {"type": ""}])
-def test_a_revert_without_type_or_version_leads_to_the_history(
+def test_a_revert_without_type_or_version_proposes_the_history(
     call: Door, name: str, type: str, sent: dict[str, Any]
 ) -> None:
     prepare(call)
@@ -62,7 +68,8 @@ def test_a_revert_without_type_or_version_leads_to_the_history(
     assert call(tool, **arguments)["id"]
 
 
-def test_a_revert_by_id_or_key_leads_to_the_history(call: Door) -> None:
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
+def test_a_revert_by_id_or_key_proposes_the_history(call: Door) -> None:
     prepare(call)
     key = call("artifact_fetch", **W, name="plan")["id"]
     assert proposed(call, "moss_revert", id=key) == ("moss_history", {"id": key, "type": "artifact"})
@@ -70,20 +77,23 @@ def test_a_revert_by_id_or_key_leads_to_the_history(call: Door) -> None:
     assert proposed(call, "moss_revert", fetch_key=link) == ("moss_history", {"fetch_key": link, "type": "capsule"})
 
 
-def test_a_revert_of_nothing_leads_to_the_last_changes(call: Door) -> None:
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
+def test_a_revert_without_address_proposes_the_last_changes(call: Door) -> None:
     prepare(call)
     tool, arguments = proposed(call, "moss_revert", version=1)
     assert tool == "moss_log"
     assert call(tool, **arguments)["events"]
 
 
-def test_a_revert_of_an_unknown_name_leads_to_a_history_that_names_the_nearest(call: Door) -> None:
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
+def test_a_revert_of_an_unknown_name_proposes_a_history_with_the_nearest_name(call: Door) -> None:
     prepare(call)
     tool, arguments = proposed(call, "moss_revert", **W, name="auht")
     assert (tool, arguments) == ("moss_history", {**W, "name": "auht", "type": "capsule"})
     assert (call.refuses("NOT_FOUND", tool, **arguments).details or {})["nearest"] == ["auth"]
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize(("tool", "more"), [("moss_history", {}), ("moss_rename", {"new_name": "other"})])
 def test_the_type_of_a_row_is_added(call: Door, tool: str, more: dict[str, Any]) -> None:
     prepare(call)
@@ -92,12 +102,14 @@ def test_the_type_of_a_row_is_added(call: Door, tool: str, more: dict[str, Any])
     assert call(tool, **expected[1])["id"]
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize("bad", [{"name": {}}, {"name": "a", "id": "b"}, {"fetch_key": {"x": 1}}, {"name": " "}])
-def test_an_address_that_is_none_proposes_nothing(call: Door, bad: dict[str, Any]) -> None:
+def test_an_invalid_address_proposes_nothing(call: Door, bad: dict[str, Any]) -> None:
     prepare(call)
     assert call.refuses("INVALID_REQUEST", "moss_revert", **bad).recovery is None
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_the_given_type_is_kept(call: Door) -> None:
     prepare(call)
     call("capsule_store", **W, name="plan", capsule_text=FULL)
@@ -105,6 +117,7 @@ def test_the_given_type_is_kept(call: Door) -> None:
     assert proposed(call, "moss_revert", **expected) == ("moss_history", expected)
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_a_bundle_by_run_is_proposed_with_its_items(call: Door) -> None:
     prepare(call)
     ids = [call("artifact_fetch", **W, name="plan")["id"]]
@@ -115,6 +128,7 @@ def test_a_bundle_by_run_is_proposed_with_its_items(call: Door) -> None:
     assert [part["text"] for part in call(tool, **arguments)["parts"]] == ["two", "three"]
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_a_bundle_by_names_is_proposed_with_its_items(call: Door) -> None:
     prepare(call)
     named = {"items": [{"name": "plan", "workspace": "shop"}]}
@@ -124,8 +138,9 @@ def test_a_bundle_by_names_is_proposed_with_its_items(call: Door) -> None:
     assert proposed(call, "artifact_compose", ids="X")[1] == {"items": [{"id": "X"}]}
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize("sent", [{"run_id": "nobody"}, {**W, "kind": "other"}, {}])
-def test_a_bundle_of_nothing_leads_to_the_list(call: Door, sent: dict[str, Any]) -> None:
+def test_an_empty_bundle_proposes_the_list(call: Door, sent: dict[str, Any]) -> None:
     prepare(call)
     call("artifact_store", **W, kind="other", data={})
     tool, arguments = proposed(call, "artifact_compose", **sent)
@@ -133,12 +148,14 @@ def test_a_bundle_of_nothing_leads_to_the_list(call: Door, sent: dict[str, Any])
     call(tool, **arguments)
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize("sent", [{"run_id": 7}, {"names": [7]}, {"names": [], "x": 1}, {"items": [], "run_id": "r"}])
 def test_a_bundle_of_bad_values_is_not_guessed(call: Door, sent: dict[str, Any]) -> None:
     prepare(call)
     assert call.refuses("INVALID_REQUEST", "artifact_compose", **sent).recovery is None
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 def test_a_bundle_of_capsules_by_run_is_proposed_with_its_items(call: Door) -> None:
     prepare(call)
     key = call("capsule_fetch", **W, name="auth")["id"]
@@ -149,11 +166,12 @@ def test_a_bundle_of_capsules_by_run_is_proposed_with_its_items(call: Door) -> N
 
 
 def hit(call: Door, word: str) -> dict[str, Any]:
-    """The only hit of a search for a word."""
+    """Return the only hit of a search for a word."""
     (found,) = call("moss_search", query=word)["items"]
     return dict(found)
 
 
+@holds("decisions §10: moss_erase takes the handle that a search hit has")
 @pytest.mark.parametrize("place", [W, {}], ids=["workspace", "no-workspace"])
 def test_a_note_is_erased_by_the_id_of_its_hit(call: Door, place: dict[str, Any]) -> None:
     call("branchmind_notes_commit", workspace="other", content="the parrot is red")
@@ -165,6 +183,7 @@ def test_a_note_is_erased_by_the_id_of_its_hit(call: Door, place: dict[str, Any]
     assert hit(call, "parrot")["workspace"] == "other"
 
 
+@holds("decisions §10: moss_erase takes the handle that a search hit has")
 def test_an_entry_of_the_trace_is_erased_by_the_id_of_its_hit(call: Door) -> None:
     call("branchmind_trace_step", **W, step="measure the wombat", message="it is large")
     found = hit(call, "wombat")
@@ -172,7 +191,8 @@ def test_an_entry_of_the_trace_is_erased_by_the_id_of_its_hit(call: Door) -> Non
     assert call("moss_search", query="wombat")["items"] == []
 
 
-def test_every_hit_of_a_search_can_be_erased_as_it_comes(call: Door) -> None:
+@holds("decisions §10: moss_erase takes the handle that a search hit has")
+def test_every_hit_of_a_search_can_be_erased_by_its_fields(call: Door) -> None:
     call("capsule_store", **W, name="auth", capsule_text=FULL + "quokka")
     call("artifact_store", **W, name="plan", kind="k", data={}, text="quokka")
     call("branchmind_notes_commit", **W, content="quokka")
@@ -188,7 +208,8 @@ def test_every_hit_of_a_search_can_be_erased_as_it_comes(call: Door) -> None:
     assert call("moss_search", query="quokka")["items"] == []
 
 
-def test_an_id_that_is_none_of_a_note_or_step_is_refused(call: Door) -> None:
+@holds("decisions §10: moss_erase takes the handle that a search hit has")
+def test_an_invalid_id_of_a_note_or_step_is_refused(call: Door) -> None:
     number = call("branchmind_notes_commit", **W, content="x")["entry"]["seq"]
     call("tasks_create", **W, kind="task", title="t")
     for bad in ("x", "-1", "1" * 30, "", "\u0661"):
@@ -203,16 +224,18 @@ def test_an_id_that_is_none_of_a_note_or_step_is_refused(call: Door) -> None:
     assert call(error.recovery["tool"], **error.recovery["arguments"])["items"]
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize("sent", [{"step": 1}, {"step": "the first"}, {"done": True}])
-def test_a_step_that_is_named_in_another_way_leads_to_the_steps(call: Door, sent: dict[str, Any]) -> None:
+def test_another_form_of_address_of_a_step_proposes_the_steps(call: Door, sent: dict[str, Any]) -> None:
     call("tasks_create", **W, kind="task", title="t", steps=[{"title": "one"}, {"title": "two"}])
     expected = ("tasks_show", {**W, "target": "TASK-001"})
     assert proposed(call, "tasks_done", **W, target="TASK-001", **sent) == expected
     assert call(expected[0], **expected[1])["steps"][0]["step_id"] == "STEP-001"
 
 
+@holds("decisions §10: a call that lacks an argument, or names things in another way, leads to the right one")
 @pytest.mark.parametrize("sent", [{}, {"resolution": "theirs"}])
-def test_a_conflict_without_a_choice_leads_to_its_sides(call: Door, sent: dict[str, Any]) -> None:
+def test_a_resolution_without_a_choice_proposes_to_show_the_conflict(call: Door, sent: dict[str, Any]) -> None:
     def upsert(branch: str, title: str) -> None:
         ops = [{"op": "node_upsert", "id": "n", "type": "note", "title": title}]
         call("branchmind_graph_apply", **W, branch=branch, ops=ops)

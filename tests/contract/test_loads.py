@@ -1,4 +1,4 @@
-"""Which capsules are loaded by whom: counted by reads, written later, never by the read itself."""
+"""Load counters of capsules by actor: reads count in memory, a thread writes later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from contract.doors import FULL
 from moss_memory.rows import load_counts
 from moss_memory.rows.load_counts import actors_of_loads, loads_by_actor, loads_of
 from moss_memory.store import Store
-from moss_memory.tools.capsule.capsule_use import capsules_by_load, find_near_duplicates, token_counts
+from moss_memory.tools.capsule.capsule_browse import capsules_by_load, find_near_duplicates, token_counts
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def counting(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A store that counts loads, which are written only when a test asks for it."""
+    """Return a store that counts loads and writes them only on request."""
     monkeypatch.setattr(load_counts, "SAVE_AFTER_S", 3600)
     with Store(door.store.config, counts_loads=True, actor="python", clock_ms=lambda: 5_000_000) as opened:
         yield opened
@@ -35,6 +36,7 @@ def loads(store: Store, capsule: str) -> list[dict[str, Any]]:
     return store.read(loads_by_actor, what="test", capsule=capsule)
 
 
+@holds("loads: loads of capsules are counted for each actor off the read path")
 def test_a_load_is_counted_for_its_actor_once_it_is_saved(counting: Store) -> None:
     capsule = stored(counting, "auth")
     counting.call("capsule_fetch", {"name": "auth"}, actor="claude-code")
@@ -52,7 +54,8 @@ def test_a_load_is_counted_for_its_actor_once_it_is_saved(counting: Store) -> No
     assert counting.read(loads_of, what="test", capsules=[capsule, "unknown"]) == {capsule: (5, 5000)}
 
 
-def test_a_read_without_text_and_a_page_are_no_load(counting: Store) -> None:
+@holds("loads: loads of capsules are counted for each actor off the read path")
+def test_reads_without_text_and_pages_count_no_load(counting: Store) -> None:
     capsule = stored(counting, "auth")
     counting.call("capsule_fetch", {"name": "auth", "include_text": False})
     counting.call("capsule_latest", {})
@@ -62,6 +65,7 @@ def test_a_read_without_text_and_a_page_are_no_load(counting: Store) -> None:
     assert loads(counting, capsule) == []
 
 
+@holds("loads: loads of capsules are counted for each actor off the read path")
 def test_closing_saves_the_loads_and_adds_no_event(counting: Store) -> None:
     capsule = stored(counting, "auth")
     before = counting.call("moss_changes", {})["seq"]
@@ -71,7 +75,8 @@ def test_closing_saves_the_loads_and_adds_no_event(counting: Store) -> None:
     assert counting.call("moss_changes", {})["seq"] == before
 
 
-def test_a_busy_store_keeps_the_loads_for_later(counting: Store, door: StoreDoor) -> None:
+@holds("loads: loads of capsules are counted for each actor off the read path")
+def test_loads_are_kept_if_the_store_is_busy(counting: Store, door: StoreDoor) -> None:
     capsule = stored(counting, "auth")
     counting.call("capsule_fetch", {"name": "auth"})
     tx = door.store._engine.begin_write(timeout_s=1.0, call=door.store._context("test"))
@@ -86,6 +91,7 @@ def test_a_busy_store_keeps_the_loads_for_later(counting: Store, door: StoreDoor
     assert [one["loads"] for one in loads(counting, capsule)] == [1]
 
 
+@holds("loads: loads of capsules are counted for each actor off the read path")
 def test_erased_and_purged_capsules_leave_no_loads(counting: Store) -> None:
     capsules = [stored(counting, "erased"), stored(counting, "purged"), stored(counting, "kept")]
     for name in ("erased", "purged", "kept"):
@@ -99,7 +105,8 @@ def test_erased_and_purged_capsules_leave_no_loads(counting: Store) -> None:
     assert list(counting.read(loads_of, what="test", capsules=capsules)) == capsules[2:]
 
 
-def test_the_use_of_capsules_is_read_in_the_order_of_their_last_load(counting: Store) -> None:
+@holds("loads: loads of capsules are counted for each actor off the read path")
+def test_loads_of_capsules_are_listed_by_their_last_load(counting: Store) -> None:
     first, other, again = (stored(counting, name, workspace="shop") for name in ("first", "other", "again"))
     counting.call("capsule_update", {"id": other, "capsule_text": f"{FULL}\n\n## Notes\n\n{'记' * 500}"})
     counting.call("capsule_fetch", {"id": first}, actor="codex")
@@ -119,6 +126,7 @@ def test_the_use_of_capsules_is_read_in_the_order_of_their_last_load(counting: S
     assert counting.read(actors_of_loads, what="test", capsules=[first, other]) == {first: [("codex", 1)]}
 
 
+@holds("loads: loads of capsules are counted for each actor off the read path")
 def test_a_read_only_store_counts_nothing(counting: Store) -> None:
     capsule = stored(counting, "auth")
     with Store(counting.config, counts_loads=True, read_only=True) as reading:
@@ -126,6 +134,7 @@ def test_a_read_only_store_counts_nothing(counting: Store) -> None:
     assert loads(counting, capsule) == []
 
 
+@holds("loads: loads of capsules are counted for each actor off the read path")
 def test_the_waiting_loads_are_saved_by_a_thread(counting: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     saved = threading.Event()
     save = load_counts.LoadCounts.save

@@ -1,4 +1,4 @@
-"""The dots of the map: one for each capsule, card, task and record, wherever it is stored."""
+"""Rows of the map: one dot for each capsule, card, task and record."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from contract.doors import FULL
 from contract.records.archive import SAMPLES
 from moss_memory.tools.everything.map_rows import map_rows, vectors_of_dots
+from support.promises import holds
 
 if TYPE_CHECKING:
     from moss_memory.store import Store
@@ -32,6 +33,7 @@ def dots(store: Store, most: int = 100) -> list[dict[str, Any]]:
     return store.read(map_rows, what="test", most=most)
 
 
+@holds("map: every capsule, card, task and record is a dot of the map")
 def test_every_capsule_card_task_and_record_is_one_dot(store: Store) -> None:
     furnish(store)
     found = {dot["family"]: dot for dot in dots(store)}
@@ -44,13 +46,15 @@ def test_every_capsule_card_task_and_record_is_one_dot(store: Store) -> None:
     assert all(dot["created_at"] <= dot["updated_at"] for dot in found.values())
 
 
-def test_at_most_so_many_dots_are_read_the_last_changed_first(store: Store) -> None:
+@holds("map: every capsule, card, task and record is a dot of the map")
+def test_the_number_of_dots_is_limited_last_changed_first(store: Store) -> None:
     for number in range(5):
         store.call("capsule_store", {"name": f"n{number}", "capsule_text": FULL})
     assert [dot["title"] for dot in dots(store, 2)] == ["n4", "n3"]
 
 
-def test_vectors_of_dots_without_a_model_are_none(store: Store) -> None:
+@holds("map: every capsule, card, task and record is a dot of the map")
+def test_dots_have_no_vectors_without_a_model(store: Store) -> None:
     furnish(store)
     docs = [dot["doc"] for dot in dots(store)]
     assert None not in docs

@@ -1,4 +1,4 @@
-"""A workspace cannot be mistaken silently: refusals name the existing ones, and writes name theirs."""
+"""Workspace names: errors list the existing workspaces, and answers of writes name theirs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contract.doors import FULL, Door, StoreDoor, open_test_store
 from contract.everything import call_everything, prepare
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def fill(door: Door, *workspaces: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, inside a git repository named Shop."""
+    """Return the current folder, inside a git repository named Shop."""
     (tmp_path / "Shop" / ".git").mkdir(parents=True)
     (tmp_path / "Shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "Shop" / "src").mkdir()
@@ -54,10 +55,11 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The current folder, in no repository."""
+    """Change to a folder outside of any repository."""
     monkeypatch.chdir(tmp_path)
 
 
+@holds("decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list")
 @pytest.mark.usefixtures("repository")
 def test_a_call_without_a_workspace_proposes_that_of_the_repository(door: Door) -> None:
     fill(door, "shop", "billing")
@@ -66,6 +68,7 @@ def test_a_call_without_a_workspace_proposes_that_of_the_repository(door: Door) 
     assert follow(door, error)["workspace"] == "shop"
 
 
+@holds("decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list")
 @pytest.mark.usefixtures("repository")
 def test_work_trees_share_the_name_of_the_main_one(
     door: Door, repository: Path, monkeypatch: pytest.MonkeyPatch
@@ -81,6 +84,7 @@ def test_work_trees_share_the_name_of_the_main_one(
     assert details(door.refuses("INVALID_REQUEST", "tasks_radar"))["here"] == "Shop"
 
 
+@holds("decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list")
 @pytest.mark.usefixtures("nowhere")
 def test_a_call_without_a_workspace_proposes_the_only_one(door: Door) -> None:
     fill(door, "shop")
@@ -89,6 +93,7 @@ def test_a_call_without_a_workspace_proposes_the_only_one(door: Door) -> None:
     assert follow(door, error)["workspace"] == "shop"
 
 
+@holds("decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list")
 @pytest.mark.usefixtures("nowhere")
 def test_a_call_without_a_workspace_lists_several(door: Door) -> None:
     fill(door, *(f"w{number:02}" for number in range(12)))
@@ -97,19 +102,22 @@ def test_a_call_without_a_workspace_lists_several(door: Door) -> None:
     assert "workspaces" in follow(door, error)
 
 
+@holds("decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list")
 @pytest.mark.usefixtures("repository")
-def test_a_call_without_a_workspace_in_an_empty_store_names_the_repository(door: Door) -> None:
+def test_a_call_without_a_workspace_in_an_empty_store_proposes_the_repository(door: Door) -> None:
     error = door.refuses("INVALID_REQUEST", "tasks_radar")
     assert details(error) == {"path": "workspace", "workspaces": [], "here": "Shop"}
     assert error.recovery is not None
     assert error.recovery["tool"] == "moss_workspaces"
 
 
+@holds("decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list")
 def test_a_disabled_tool_is_not_proposed(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_tools=["moss_workspaces"]) as store:
         assert StoreDoor(store).refuses("INVALID_REQUEST", "tasks_radar").recovery is None
 
 
+@holds("decisions §10: a read in a workspace that does not exist leads to the nearest and never writes")
 @pytest.mark.parametrize(("tool", "arguments"), READS)
 def test_a_read_in_a_mistyped_workspace_proposes_the_nearest(door: Door, tool: str, arguments: dict[str, Any]) -> None:
     fill(door, "Shop", "billing")
@@ -121,8 +129,11 @@ def test_a_read_in_a_mistyped_workspace_proposes_the_nearest(door: Door, tool: s
     assert "error" not in follow(door, error)
 
 
+@holds("decisions §10: a read in a workspace that does not exist leads to the nearest and never writes")
 @pytest.mark.parametrize(("tool", "arguments"), READS)
-def test_a_read_in_a_workspace_like_no_other_lists_them(door: Door, tool: str, arguments: dict[str, Any]) -> None:
+def test_a_read_in_a_dissimilar_workspace_lists_the_existing_ones(
+    door: Door, tool: str, arguments: dict[str, Any]
+) -> None:
     fill(door, "shop", "billing")
     error = door.refuses("INVALID_REQUEST" if tool in ("tasks_radar", "tasks_handoff") else "NOT_FOUND", tool,
                          workspace="warehouse", **arguments)  # fmt: skip
@@ -130,13 +141,15 @@ def test_a_read_in_a_workspace_like_no_other_lists_them(door: Door, tool: str, a
     assert {one["workspace"] for one in follow(door, error)["workspaces"]} == {"shop", "billing"}
 
 
-def test_a_write_to_what_is_not_in_a_mistyped_workspace_proposes_to_read(door: Door) -> None:
+@holds("decisions §10: a read in a workspace that does not exist leads to the nearest and never writes")
+def test_a_change_of_a_missing_row_in_a_mistyped_workspace_proposes_a_read(door: Door) -> None:
     fill(door, "shop")
     error = door.refuses("NOT_FOUND", "tasks_note", workspace="shpo", target="TASK-001", note="text")
     assert error.recovery is not None
     assert (error.recovery["tool"], error.recovery["arguments"]) == ("tasks_list", {"workspace": "shop"})
 
 
+@holds("decisions §10: a read in a workspace that does not exist leads to the nearest and never writes")
 def test_a_capsule_is_read_from_the_nearest_workspace_that_has_its_name(door: Door) -> None:
     for workspace in ("shop", "billing"):
         door("capsule_store", workspace=workspace, name="auth", capsule_text=FULL)
@@ -144,12 +157,16 @@ def test_a_capsule_is_read_from_the_nearest_workspace_that_has_its_name(door: Do
     assert follow(door, error)["workspace"] == "shop"
 
 
-def test_a_mistake_of_another_kind_keeps_its_advice(door: Door) -> None:
+@holds("decisions §10: a read in a workspace that does not exist leads to the nearest and never writes")
+def test_errors_of_other_kinds_keep_their_recovery(door: Door) -> None:
     fill(door, "shop")
     error = door.refuses("INVALID_REQUEST", "branchmind_branch_list", workspace="shpo", limit=0)
     assert "nearest" not in details(error)
 
 
+@holds(
+    "decisions §10: a write that creates a workspace reports it, and every answer of a writing tool names the workspace"
+)
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -162,7 +179,9 @@ def test_a_mistake_of_another_kind_keeps_its_advice(door: Door) -> None:
         ("branchmind_init", {}),
     ],
 )
-def test_the_first_write_of_a_workspace_says_that_it_made_it(door: Door, tool: str, arguments: dict[str, Any]) -> None:
+def test_the_first_write_reports_that_it_created_the_workspace(
+    door: Door, tool: str, arguments: dict[str, Any]
+) -> None:
     fill(door, "Shop")
     made = door(tool, workspace="shpo", **arguments)
     assert made["created_workspace"] is True
@@ -173,14 +192,17 @@ def test_the_first_write_of_a_workspace_says_that_it_made_it(door: Door, tool: s
         assert "created_workspace" not in door(tool, workspace="shpo", **again)
 
 
-def test_a_move_into_a_new_workspace_says_that_it_made_it(door: Door) -> None:
+@holds(
+    "decisions §10: a write that creates a workspace reports it, and every answer of a writing tool names the workspace"
+)
+def test_a_move_reports_that_it_created_the_workspace(door: Door) -> None:
     door("capsule_store", workspace="shop", name="auth", capsule_text=FULL)
     moved = door("moss_rename", type="capsule", workspace="shop", name="auth", new_workspace="shpo")
     assert (moved["created_workspace"], moved["fetch_key"]["moss_workspace"]) == (True, "shpo")
 
 
 class Watcher(StoreDoor):
-    """A door that remembers the writing tools whose answers name no workspace."""
+    """A door that records the writing tools whose answers name no workspace."""
 
     nameless: set[str]
 
@@ -195,7 +217,7 @@ class Watcher(StoreDoor):
 
 
 def _is_in_one(tool: str, arguments: dict[str, Any]) -> bool:
-    """Whether a call writes in one workspace: bulk calls without a filter for it may write in many."""
+    """Return whether a call writes to one workspace; bulk calls without this filter may write to many."""
     if tool.endswith("_compose"):
         return "store_as" in arguments
     many = tool.endswith(("_bulk_delete", "_bulk_update", "_purge", "_import")) or "filters" in arguments
@@ -208,6 +230,9 @@ def _names_workspace(answer: dict[str, Any]) -> bool:
     return any("workspace" in place or "moss_workspace" in place for place in places)
 
 
+@holds(
+    "decisions §10: a write that creates a workspace reports it, and every answer of a writing tool names the workspace"
+)
 def test_every_answer_of_a_writing_tool_names_the_workspace(home: str, clock: Clock) -> None:
     prepare(home)
     with open_test_store(home, clock) as store:
@@ -235,6 +260,7 @@ LISTS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
+@holds("decisions §10: an empty list in a workspace that does not exist names the nearest ones")
 @pytest.mark.parametrize(("tool", "arguments"), LISTS)
 def test_an_empty_list_of_a_mistyped_workspace_names_the_nearest(
     call: Door, tool: str, arguments: dict[str, Any]
@@ -247,6 +273,7 @@ def test_an_empty_list_of_a_mistyped_workspace_names_the_nearest(
     assert answer.keys() == call(tool, workspace="nothing-like-it", **arguments).keys()
 
 
+@holds("decisions §10: an empty list in a workspace that does not exist names the nearest ones")
 def test_a_list_of_an_existing_workspace_has_no_hint(call: Door) -> None:
     fill(call, "shop", "shops")
     assert call("capsule_list", workspace="shop")["items"] == []
@@ -256,16 +283,19 @@ def test_a_list_of_an_existing_workspace_has_no_hint(call: Door) -> None:
             assert "hint" not in call(tool, **arguments)
 
 
+@holds("decisions §10: an empty list in a workspace that does not exist names the nearest ones")
 def test_an_empty_store_has_no_hint(call: Door) -> None:
     assert "hint" not in call("capsule_list", workspace="shop")
 
 
-def test_a_hint_keeps_to_the_budget(call: Door) -> None:
+@holds("decisions §10: an empty list in a workspace that does not exist names the nearest ones")
+def test_an_answer_with_a_hint_keeps_its_budget(call: Door) -> None:
     fill(call, *("a" * length for length in (250, 248, 247)))
     assert "hint" in call("tasks_list", workspace="a" * 249)
     assert "hint" not in call("tasks_list", workspace="a" * 249, max_chars=500)
 
 
+@holds("decisions §10: an empty list in a workspace that does not exist names the nearest ones")
 def test_the_configured_workspace_has_no_hint(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, workspace="shpo") as store:
         door = StoreDoor(store)

@@ -1,4 +1,4 @@
-"""What `moss_rename` promises: another name, another workspace, everything else as it was."""
+"""`moss_rename`: another name, another workspace, everything else unchanged."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
+from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import FULL, Clock, Door, StoreDoor
 from support.beside import rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -29,6 +30,7 @@ def key(type: str, workspace: str, name: str) -> dict[str, str]:
     return {f"moss_{type}": name, "moss_workspace": workspace}
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_renamed_row_is_found_by_its_new_name_alone(call: Door, type: str) -> None:
     made = make(call, type, workspace="Shop", tags=["t"], phase="p")
@@ -46,6 +48,7 @@ def test_a_renamed_row_is_found_by_its_new_name_alone(call: Door, type: str) -> 
     make(call, type, workspace="Shop")
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_row_moves_to_another_workspace_with_or_without_a_new_name(call: Door, type: str) -> None:
     made = make(call, type)
@@ -56,6 +59,7 @@ def test_a_row_moves_to_another_workspace_with_or_without_a_new_name(call: Door,
     assert call(f"{type}_fetch", name="b")["id"] == made
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_an_unnamed_row_is_given_a_name_or_moves_without_one(call: Door, type: str) -> None:
     made = make(call, type, None)
@@ -65,6 +69,7 @@ def test_an_unnamed_row_is_given_a_name_or_moves_without_one(call: Door, type: s
     assert call(f"{type}_fetch", workspace="shop", name="now named")["id"] == made
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_rename_to_a_taken_name_is_refused_with_the_call_that_shows_its_owner(call: Door, type: str) -> None:
     make(call, type)
@@ -77,6 +82,7 @@ def test_a_rename_to_a_taken_name_is_refused_with_the_call_that_shows_its_owner(
         assert (shown["id"] == other) == ("new_workspace" not in arguments)
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_row_may_be_given_its_own_name_in_another_spelling(call: Door, type: str) -> None:
     make(call, type)
@@ -84,6 +90,7 @@ def test_a_row_may_be_given_its_own_name_in_another_spelling(call: Door, type: s
     assert call(f"{type}_fetch", name="auth")["name"] == "AUTH"
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_name_of_the_other_family_and_of_a_deleted_row_is_free(call: Door, type: str) -> None:
     for family in TYPES:
@@ -94,18 +101,22 @@ def test_a_name_of_the_other_family_and_of_a_deleted_row_is_free(call: Door, typ
     call("moss_rename", type=type, name="taken", new_name="deleted")
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize(
     "arguments",
     [{}, {"new_name": " "}, {"new_name": "x" * 257}, {"new_name": "a\tb"}, {"new_workspace": ""}, {"new_name": 1},
      {"new_name": "ok", "new_workspace": "\n"}, {"new_name": None}, {"name_raw": "b"}],
 )  # fmt: skip
-def test_a_rename_to_nothing_or_to_no_name_is_refused(call: Door, type: str, arguments: dict[str, Any]) -> None:
+def test_a_rename_without_target_or_to_an_invalid_name_is_refused(
+    call: Door, type: str, arguments: dict[str, Any]
+) -> None:
     make(call, type)
     call.refuses("INVALID_REQUEST", "moss_rename", type=type, name="auth", **arguments)
 
 
-def test_a_rename_of_what_is_not_there_is_refused(call: Door) -> None:
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
+def test_a_rename_of_a_missing_row_is_refused(call: Door) -> None:
     call.refuses("NOT_FOUND", "moss_rename", type="capsule", name="auth", new_name="b")
     made = make(call, "capsule")
     call.refuses("NOT_FOUND", "moss_rename", type="artifact", id=made, new_name="b")
@@ -117,7 +128,8 @@ def test_a_rename_of_what_is_not_there_is_refused(call: Door) -> None:
     assert error.recovery["tool"] == "capsule_restore"
 
 
-def test_a_title_that_was_only_the_name_follows_it(call: Door) -> None:
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
+def test_a_title_defaulted_from_the_name_is_renamed_too(call: Door) -> None:
     make(call, "capsule", title=None)
     call("moss_rename", type="capsule", name="auth", new_name="b")
     assert call("capsule_fetch", name="b")["title"] == "b"
@@ -127,6 +139,7 @@ def test_a_title_that_was_only_the_name_follows_it(call: Door) -> None:
     assert call("capsule_fetch", name="c")["title"] == "Own"
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 def test_a_cleared_title_stays_cleared(call: Door) -> None:
     make(call, "capsule")
     call("capsule_update", name="auth", title="")
@@ -134,8 +147,9 @@ def test_a_cleared_title_stays_cleared(call: Door) -> None:
     assert "title" not in call("capsule_fetch", name="b")
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
-def test_a_renamed_row_is_searched_where_it_is_now(call: Door, type: str) -> None:
+def test_a_renamed_row_is_found_in_its_new_workspace(call: Door, type: str) -> None:
     made = make(call, type, workspace="shop")
     call("moss_rename", type=type, id=made, new_workspace="store", new_name="quagga")
 
@@ -149,6 +163,7 @@ def test_a_renamed_row_is_searched_where_it_is_now(call: Door, type: str) -> Non
         assert found("quagga") == [made]
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_renamed_row_is_the_one_last_changed(door: StoreDoor, clock: Clock, type: str) -> None:
     make(door, type, "a")
@@ -161,6 +176,7 @@ def test_a_renamed_row_is_the_one_last_changed(door: StoreDoor, clock: Clock, ty
     assert door(f"{type}_fetch", name="d")["updated_at"] == clock.seconds
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 def test_the_name_of_an_expired_artifact_is_free(door: StoreDoor, clock: Clock) -> None:
     expired = make(door, "artifact", "taken", ttl_seconds=10)
     made = make(door, "artifact")
@@ -170,13 +186,15 @@ def test_the_name_of_an_expired_artifact_is_free(door: StoreDoor, clock: Clock) 
     assert rows(door.home, f"select deleted_at is not null from artifacts where id = '{expired}'") == [(1,)]
 
 
+@holds("decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken")
 def test_an_expired_artifact_cannot_be_renamed(door: StoreDoor, clock: Clock) -> None:
     make(door, "artifact", ttl_seconds=10)
     clock.advance(10)
     door.refuses("NOT_FOUND", "moss_rename", type="artifact", name="auth", new_name="b")
 
 
-def test_a_renamed_capsule_is_found_although_its_old_workspace_is_gone(call: Door) -> None:
+@holds("decisions §10: a name in several places is listed, a renamed one is followed, an active row is not restored")
+def test_a_renamed_capsule_is_found_if_its_old_workspace_no_longer_exists(call: Door) -> None:
     call("capsule_store", workspace="billing", name="inv", capsule_text=FULL)
     call("moss_rename", type="capsule", workspace="billing", name="inv", new_name="invoices", new_workspace="money")
     call("capsule_store", workspace="bilings", name="other", capsule_text=FULL)

@@ -1,4 +1,4 @@
-"""A call whose arguments are refused is proposed again, corrected as far as that is certain."""
+"""Refused arguments: the error proposes a corrected call if the correction is certain."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import FULL, Door
 from support.beside import dump
+from support.promises import holds
 
 W = {"workspace": "shop"}
 
@@ -56,6 +57,7 @@ UNCERTAIN: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 @pytest.mark.parametrize(("tool", "sent", "proposed"), [one[1:] for one in CERTAIN], ids=[c[0] for c in CERTAIN])
 def test_a_certain_correction_is_proposed(
     call: Door, tool: str, sent: dict[str, Any], proposed: dict[str, Any]
@@ -66,12 +68,14 @@ def test_a_certain_correction_is_proposed(
     assert recovery["reason"]
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 @pytest.mark.parametrize(("tool", "sent"), [one[1:] for one in UNCERTAIN], ids=[u[0] for u in UNCERTAIN])
 def test_an_uncertain_correction_is_not_guessed(call: Door, tool: str, sent: dict[str, Any]) -> None:
     assert call.refuses("INVALID_REQUEST", tool, **sent).recovery is None
 
 
-def test_a_missing_argument_is_named_beside_the_other_faults(call: Door) -> None:
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
+def test_a_missing_argument_is_reported_with_the_other_errors(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "tasks_create", **W, steps=["one"])
     assert [one["path"] for one in (error.details or {})["errors"]] == ["steps[0]", "kind", "title"]
     assert error.recovery is None
@@ -80,6 +84,7 @@ def test_a_missing_argument_is_named_beside_the_other_faults(call: Door) -> None
     assert "'plan', 'task'" in chosen.message
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 def test_a_corrected_call_also_gets_the_workspace(call: Door) -> None:
     call("tasks_create", **W, kind="task", title="t")
     error = call.refuses("INVALID_REQUEST", "tasks_list", limit="5")
@@ -88,13 +93,15 @@ def test_a_corrected_call_also_gets_the_workspace(call: Door) -> None:
     assert (error.details or {})["workspaces"] == ["shop"]
 
 
-def test_all_faults_of_a_call_are_named_at_once(call: Door) -> None:
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
+def test_all_errors_of_a_call_are_reported_at_once(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "moss_search", query=["a", "b"], limit="x", offset="y")
     assert [one["path"] for one in (error.details or {})["errors"]] == ["query", "limit", "offset"]
     error = call.refuses("VALIDATION_ERROR", "submit_payload", body="x", bogus=1)
     assert {one["path"] for one in (error.details or {})["errors"]} == {"capability_id", "body", "bogus"}
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 def test_a_corrected_call_is_carried_out(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "capsule_store", workspace="shop", name="n", text=FULL, tags="a")
     assert error.recovery is not None
@@ -104,7 +111,8 @@ def test_a_corrected_call_is_carried_out(call: Door) -> None:
     assert dump(call.home) == before
 
 
-def test_a_section_that_is_spelled_alike_is_proposed(call: Door) -> None:
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
+def test_a_section_of_similar_spelling_is_proposed(call: Door) -> None:
     capsule = call("capsule_store", **W, name="auth", capsule_text=FULL)["id"]
     sent = {**W, "name": "auth", "section": "Next action", "content": "- more", "mode": "replace"}
     recovery = call.refuses("INVALID_REQUEST", "capsule_append", **sent).recovery

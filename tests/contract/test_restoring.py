@@ -1,4 +1,4 @@
-"""What restoring promises: one row by id or name, or all that match; nothing that is there is ever pushed aside."""
+"""Restoring: one row by id or name, or all that match filters; existing rows are never replaced."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import empty_shelf as empty_shelf
+from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import FULL, Clock, StoreDoor
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -25,7 +26,7 @@ def make(call: Door, type: str, name: str | None = "a", **fields: Any) -> str:
 
 
 def gone(call: Door, type: str, name: str | None = "a", **fields: Any) -> str:
-    """A row that was deleted."""
+    """Create and delete a row."""
     made = make(call, type, name, **fields)
     call(f"{type}_delete", id=made)
     return made
@@ -35,8 +36,9 @@ def alive(call: Door, type: str) -> set[Any]:
     return {item["id"] for item in call("artifact_list" if type == "artifact" else "capsule_inventory")["items"]}
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
-def test_a_deleted_row_comes_back_by_id_or_name_as_it_was(call: Door, type: str) -> None:
+def test_a_deleted_row_is_restored_unchanged_by_id_or_name(call: Door, type: str) -> None:
     made = make(call, type, "Auth", workspace="Shop", tags=["t"], phase="p")
     before = call(f"{type}_fetch", id=made)
     for address in ({"id": made}, {"workspace": "shop", "name": "AUTH"}):
@@ -50,8 +52,9 @@ def test_a_deleted_row_comes_back_by_id_or_name_as_it_was(call: Door, type: str)
     assert hit["id"] == made
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
-def test_restoring_what_is_there_is_refused(call: Door, type: str) -> None:
+def test_restoring_an_active_row_is_refused(call: Door, type: str) -> None:
     made = make(call, type)
     before = call(f"{type}_fetch", id=made)
     for address in ({"id": made}, {"name": "a"}):
@@ -59,8 +62,9 @@ def test_restoring_what_is_there_is_refused(call: Door, type: str) -> None:
     assert call(f"{type}_fetch", id=made) == before
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
-def test_by_name_the_most_recently_deleted_one_comes_back(call: Door, type: str) -> None:
+def test_a_restore_by_name_restores_the_most_recently_deleted_row(call: Door, type: str) -> None:
     ids = [gone(call, type) for _ in range(3)]
     assert call(f"{type}_restore", name="a")["id"] == ids[2]
     call(f"{type}_delete", name="a")
@@ -69,12 +73,14 @@ def test_by_name_the_most_recently_deleted_one_comes_back(call: Door, type: str)
     assert call(f"{type}_restore", name="a")["id"] == ids[0]
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
-def test_an_unnamed_row_comes_back_by_its_id(call: Door, type: str) -> None:
+def test_an_unnamed_row_is_restored_by_its_id(call: Door, type: str) -> None:
     made = gone(call, type, None)
     assert call(f"{type}_restore", id=made)["fetch_key"] == {"moss_id": made}
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_row_whose_name_is_taken_stays_deleted(call: Door, type: str) -> None:
     made = gone(call, type)
@@ -87,6 +93,7 @@ def test_a_row_whose_name_is_taken_stays_deleted(call: Door, type: str) -> None:
     assert call(f"{type}_restore", name="a")["id"] == made
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
 def test_a_restore_without_or_with_two_addresses_is_refused(call: Door, type: str) -> None:
     made = gone(call, type)
@@ -112,9 +119,10 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
+@holds("decisions §6: a restore takes at least one filter and names the skipped rows")
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize(("filters", "expected"), FILTERS, ids=str)
-def test_filters_bring_back_all_that_match_all_of_them(
+def test_filters_restore_all_rows_that_match_every_filter(
     call: Door, type: str, filters: dict[str, Any], expected: list[str]
 ) -> None:
     gone(call, type, "one", workspace="Shop", run_id="r1", phase="p", tags=["t"])
@@ -129,6 +137,7 @@ def test_filters_bring_back_all_that_match_all_of_them(
     assert {item["name"] for item in listed} == {*expected, "there"}
 
 
+@holds("decisions §6: a restore takes at least one filter and names the skipped rows")
 def test_each_family_has_the_filters_of_its_bulk_tools(call: Door) -> None:
     gone(call, "capsule", "auth-1")
     gone(call, "artifact", "auth-1", kind="finding")
@@ -138,8 +147,9 @@ def test_each_family_has_the_filters_of_its_bulk_tools(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "artifact_restore", filters={"name_prefix": "auth"})
 
 
+@holds("decisions §6: a restore takes at least one filter and names the skipped rows")
 @pytest.mark.parametrize("type", TYPES)
-def test_filters_are_one_object_with_something_in_it(call: Door, type: str) -> None:
+def test_filters_must_be_an_object_that_is_not_empty(call: Door, type: str) -> None:
     gone(call, type)
     assert call.refuses("FILTER_REQUIRED", f"{type}_restore", filters={}).status == 400
     call.refuses("FILTER_REQUIRED", f"{type}_restore", filters={"tag": None})
@@ -148,8 +158,9 @@ def test_filters_are_one_object_with_something_in_it(call: Door, type: str) -> N
         call.refuses("INVALID_REQUEST", f"{type}_restore", filters=wrong)
 
 
+@holds("decisions §6: a restore takes at least one filter and names the skipped rows")
 @pytest.mark.parametrize("type", TYPES)
-def test_rows_whose_name_is_taken_are_skipped_and_named(call: Door, type: str) -> None:
+def test_rows_with_a_taken_name_are_skipped_and_reported(call: Door, type: str) -> None:
     taken = gone(call, type, "taken")
     make(call, type, "taken")
     older, newer = gone(call, type, "twice"), gone(call, type, "Twice")
@@ -162,8 +173,9 @@ def test_rows_whose_name_is_taken_are_skipped_and_named(call: Door, type: str) -
     assert not {taken, older} & alive(call, type)
 
 
+@holds("decisions §6: a restore takes at least one filter and names the skipped rows")
 @pytest.mark.parametrize("type", TYPES)
-def test_a_bulk_delete_is_taken_back_whole_and_in_its_order(door: StoreDoor, clock: Clock, type: str) -> None:
+def test_a_bulk_delete_is_reverted_completely_and_in_order(door: StoreDoor, clock: Clock, type: str) -> None:
     gone(door, type, "before", run_id="r")
     clock.advance(10)
     for number in range(5):
@@ -176,7 +188,8 @@ def test_a_bulk_delete_is_taken_back_whole_and_in_its_order(door: StoreDoor, clo
     assert door.names("artifact_list" if type == "artifact" else "capsule_inventory") == before
 
 
-def test_an_artifact_that_expired_is_not_brought_back(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
+def test_an_expired_artifact_is_not_restored(door: StoreDoor, clock: Clock) -> None:
     kept = gone(door, "artifact", "a")
     expired = gone(door, "artifact", "a", ttl_seconds=10)
     clock.advance(10)
@@ -190,7 +203,8 @@ def test_an_artifact_that_expired_is_not_brought_back(door: StoreDoor, clock: Cl
     assert alive(door, "artifact") == {kept}
 
 
-def test_an_expired_artifact_makes_way_for_the_one_that_comes_back(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
+def test_a_restored_artifact_takes_the_name_of_an_expired_one(door: StoreDoor, clock: Clock) -> None:
     first, second = gone(door, "artifact", "a"), gone(door, "artifact", "b")
     for name in ("a", "b"):
         make(door, "artifact", name, ttl_seconds=10)
@@ -200,8 +214,9 @@ def test_an_expired_artifact_makes_way_for_the_one_that_comes_back(door: StoreDo
     assert alive(door, "artifact") == {first, second}
 
 
+@holds("decisions §6: a restore takes an id, or a name for the most recently deleted one")
 @pytest.mark.parametrize("type", TYPES)
-def test_the_refusal_of_a_deleted_row_brings_it_back(call: Door, type: str) -> None:
+def test_the_error_of_a_deleted_row_proposes_its_restore(call: Door, type: str) -> None:
     made = gone(call, type)
     error = call.refuses("NOT_FOUND", f"{type}_fetch", name="a")
     assert error.recovery is not None

@@ -1,4 +1,4 @@
-"""What `capsule_search` and `moss_search` promise."""
+"""`capsule_search` and `moss_search`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -24,6 +25,7 @@ def found(call: Door, query: str, **arguments: Any) -> list[Any]:
     return call.names("capsule_search", query=query, **arguments)
 
 
+@holds("2 §6.9: a hit has address, snippet and fetch_key")
 def test_a_hit_has_its_address_a_snippet_and_a_fetch_key(call: Door) -> None:
     put(call, "auth", "We are using JWT for authentication.")
     answer = call("capsule_search", query="JWT")
@@ -37,6 +39,7 @@ def test_a_hit_has_its_address_a_snippet_and_a_fetch_key(call: Door) -> None:
     assert "capsule_text" not in item
 
 
+@holds("2 §6.9: a hit has address, snippet and fetch_key")
 def test_a_hit_of_the_search_over_everything_can_be_fetched(call: Door) -> None:
     put(call, "auth", "We are using JWT.", workspace="Shop")
     call("capsule_store", capsule_text="also JWT", allow_thin=True)
@@ -48,6 +51,7 @@ def test_a_hit_of_the_search_over_everything_can_be_fetched(call: Door) -> None:
         assert call("capsule_fetch", **item["fetch"]["arguments"])["id"] == item["id"]
 
 
+@holds("2 §6.9: no match is an empty list")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_nothing_found_is_an_empty_list(call: Door, tool: str) -> None:
     put(call, "a", "alpha")
@@ -56,18 +60,21 @@ def test_nothing_found_is_an_empty_list(call: Door, tool: str) -> None:
     assert answer["pagination"]["total"] == 0
 
 
+@holds("2 §6.9: a query has at most 1000 characters and is not blank")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_query_has_at_most_1000_characters(call: Door, tool: str) -> None:
     call(tool, search_mode="keyword", query="x" * 1000)
     call.refuses("INVALID_REQUEST", tool, query="x" * 1001)
 
 
+@holds("2 §6.9: a query has at most 1000 characters and is not blank")
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("query", ["", "  ", "\n\t"])
 def test_a_blank_query_is_refused(call: Door, tool: str, query: str) -> None:
     call.refuses("INVALID_REQUEST", tool, query=query)
 
 
+@holds("2 §6.9: a malformed query is invalid")
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(
     "query",
@@ -79,12 +86,14 @@ def test_a_truly_malformed_query_is_refused(call: Door, tool: str, query: str) -
     call.refuses("INVALID_REQUEST", tool, query=query)
 
 
+@holds("decisions §1: punctuation alone matches nothing")
 @pytest.mark.parametrize("query", ["...", "?!", "-", "::", "/", "'", "+ -", "^", "*"])
 def test_punctuation_alone_finds_nothing(call: Door, query: str) -> None:
     put(call, "x", "some words - and ... punctuation?!")
     assert found(call, query) == []
 
 
+@holds("decisions §0: ordinary text that trips FTS5 is searched as text")
 @pytest.mark.parametrize(
     ("text", "query"),
     [("see pr-123 now", "pr-123"), ("in foo.go there", "foo.go"), ("under src/auth here", "src/auth"),
@@ -112,6 +121,7 @@ def corpus(call: Door) -> None:
         put(call, name, text)
 
 
+@holds("decisions §0: operators are exact, a leading NOT included")
 @pytest.mark.parametrize(
     ("query", "hits"),
     [
@@ -150,9 +160,10 @@ RELAXED = {
     'is the 5" screen of the user deprecated': ["memo", "jwt", "oauth"],
     '"sessions of zebras': ["redis"],
 }
-"""What finds nothing exactly, and what it finds as a plain question."""
+"""Queries without an exact match, with their results as plain questions."""
 
 
+@holds("decisions §0: strict, then relaxed, by the total within the filters; operands of NOT stay excluded")
 @pytest.mark.parametrize("query", list(RELAXED))
 def test_a_query_that_matches_nothing_exactly_is_searched_as_a_question(call: Door, query: str) -> None:
     corpus(call)
@@ -165,6 +176,7 @@ def test_a_query_that_matches_nothing_exactly_is_searched_as_a_question(call: Do
     assert everything["pagination"]["total"] == answer["pagination"]["total"]
 
 
+@holds("decisions §0: strict, then relaxed, by the total within the filters; operands of NOT stay excluded")
 @pytest.mark.parametrize(
     "query", ['"token"', '"oauth tokens"', "zebra AND lion", "NOT (jwt OR oauth OR redis OR memo)"]
 )
@@ -177,7 +189,8 @@ def test_fewer_than_three_words_are_never_relaxed(call: Door, query: str) -> Non
     assert "relaxed" not in answer
 
 
-def test_what_matches_within_the_filters_decides_and_pages_agree(call: Door) -> None:
+@holds("decisions §0: strict, then relaxed, by the total within the filters; operands of NOT stay excluded")
+def test_relaxation_depends_on_matches_within_the_filters_on_every_page(call: Door) -> None:
     corpus(call)
     for number in range(5):
         put(call, f"far-{number}", "sessions live here", workspace="far")
@@ -205,6 +218,7 @@ CHINESE = {
 }
 
 
+@holds("decisions §0: Chinese, Japanese and Korean are found by words")
 @pytest.mark.parametrize(
     ("query", "hits"),
     [
@@ -233,12 +247,14 @@ def test_chinese_japanese_and_korean_are_found_by_their_words(call: Door, query:
     assert set(found(call, query)) == hits
 
 
-def test_a_longer_run_comes_first_where_all_of_it_stands(call: Door) -> None:
+@holds("decisions §0: Chinese, Japanese and Korean are found by words")
+def test_a_match_of_a_whole_longer_run_is_ranked_first(call: Door) -> None:
     for name, text in CHINESE.items():
         put(call, name, text)
     assert found(call, "用户会话管理")[0] == "pool"
 
 
+@holds("decisions §0: Chinese, Japanese and Korean are found by words")
 def test_chinese_in_a_title_a_note_and_a_changed_text_is_found(call: Door) -> None:
     put(call, "a", "plain", title="会话管理")
     assert found(call, "会话") == ["a"]
@@ -249,6 +265,7 @@ def test_chinese_in_a_title_a_note_and_a_changed_text_is_found(call: Door) -> No
     assert [item["type"] for item in call("moss_search", query="会话", search_mode="keyword")["items"]] == ["note"]
 
 
+@holds("decisions §0: Chinese, Japanese and Korean are found by words")
 @pytest.mark.parametrize(
     ("query", "snippet"),
     [
@@ -263,6 +280,7 @@ def test_a_snippet_shows_chinese_matches(call: Door, query: str, snippet: str) -
     assert call("capsule_search", query=query)["items"][0]["snippet"] == snippet
 
 
+@holds("decisions §0: operators are exact, a leading NOT included")
 def test_a_leading_not_lists_the_newest_first(call: Door) -> None:
     corpus(call)
     assert found(call, "NOT deprecated") == ["redis", "oauth", "jwt"]
@@ -270,6 +288,7 @@ def test_a_leading_not_lists_the_newest_first(call: Door) -> None:
     assert found(call, "NOT deprecated") == ["jwt", "redis", "oauth"]
 
 
+@holds("decisions §0: a plain query: any word, rare ones counting most, stemmed, stop words dropped")
 def test_a_plain_question_finds_any_word_with_most_words_first(call: Door) -> None:
     put(call, "one", "tokens live somewhere")
     put(call, "three", "refresh tokens are in the keychain")
@@ -277,18 +296,21 @@ def test_a_plain_question_finds_any_word_with_most_words_first(call: Door) -> No
     assert found(call, "where are the refresh tokens in the keychain?") == ["three", "one"]
 
 
+@holds("decisions §0: a plain query: any word, rare ones counting most, stemmed, stop words dropped")
 @pytest.mark.parametrize(("word", "text"), [("tokens", "a token"), ("rotate", "rotating keys"), ("caching", "caches")])
 def test_a_plain_query_is_stemmed(call: Door, word: str, text: str) -> None:
     put(call, "hit", text)
     assert found(call, word) == ["hit"]
 
 
+@holds("decisions §0: a plain query: any word, rare ones counting most, stemmed, stop words dropped")
 def test_a_query_of_stop_words_only_is_searched_with_them(call: Door) -> None:
     put(call, "hit", "to be or not to be")
     put(call, "miss", "alpha")
     assert found(call, "to be") == ["hit"]
 
 
+@holds("2 §6.9: title matches weigh more")
 def test_a_word_in_the_title_weighs_more_than_in_the_body(call: Door) -> None:
     put(call, "title", "some other words entirely", title="Kubernetes")
     put(call, "body", "Kubernetes is mentioned in here")
@@ -296,6 +318,7 @@ def test_a_word_in_the_title_weighs_more_than_in_the_body(call: Door) -> None:
     assert found(call, "kubernetes") == ["title", "body"]
 
 
+@holds("decisions §0: a plain query: any word, rare ones counting most, stemmed, stop words dropped")
 def test_equal_matches_come_newest_first(call: Door) -> None:
     for name in ("a", "b", "c"):
         put(call, name, "the same gardening text", title="Same")
@@ -303,11 +326,13 @@ def test_equal_matches_come_newest_first(call: Door) -> None:
     assert found(call, "gardening") == ["a", "c", "b"]
 
 
+@holds("decisions §0: a plain query: any word, rare ones counting most, stemmed, stop words dropped")
 def test_search_ignores_case_and_accents(call: Door) -> None:
     put(call, "hit", "Le CAF\u00c9 noir")
     assert found(call, "cafe") == found(call, "caf\u00e9") == found(call, "CAFE\u0301") == ["hit"]
 
 
+@holds("2 §6.9: search narrows by its filters")
 @pytest.mark.parametrize(
     ("filters", "names"),
     [({"workspace": " SHOP"}, {"a"}), ({"tag": "t"}, {"a", "b"}), ({"tag": "T"}, set()), ({"run_id": " r "}, {"b"}),
@@ -324,6 +349,7 @@ def test_search_narrows_by_every_filter(call: Door, query: str, filters: dict[st
     assert answer["pagination"]["total"] == len(names)
 
 
+@holds("2 §6.9: search narrows by its filters")
 def test_search_leaves_deleted_capsules_out_unless_asked(call: Door) -> None:
     put(call, "a", "gardening")
     put(call, "b", "gardening")
@@ -334,6 +360,7 @@ def test_search_leaves_deleted_capsules_out_unless_asked(call: Door) -> None:
     assert [item["title"] for item in call("moss_search", search_mode="keyword", query="gardening")["items"]] == ["b"]
 
 
+@holds("decisions §1: written capsules are found at once, purged ones never again")
 def test_every_change_is_found_at_once(call: Door) -> None:
     stored = call("capsule_store", name="a", capsule_text="## A\nfirst", allow_thin=True)
     assert found(call, "first") == ["a"]
@@ -357,6 +384,7 @@ def test_every_change_is_found_at_once(call: Door) -> None:
     assert found(call, "third") == ["x"]
 
 
+@holds("decisions §0: search pages show every hit exactly once")
 @pytest.mark.parametrize("query", ["gardening", "NOT zebra", "gardening OR zebra"])
 def test_search_pages_show_every_hit_exactly_once(call: Door, query: str) -> None:
     for number in range(7):
@@ -371,6 +399,7 @@ def test_search_pages_show_every_hit_exactly_once(call: Door, query: str) -> Non
     assert paged == whole
 
 
+@holds("decisions §0: snippets are escaped text in which only hits are bold")
 @pytest.mark.parametrize(
     "text",
     [
@@ -400,6 +429,7 @@ def test_a_snippet_is_escaped_text_with_bold_hits_and_nothing_else(call: Door, t
         assert " ".join(shortened.split()) in " ".join(text.split())
 
 
+@holds("2 §6.9: a hit has address, snippet and fetch_key")
 def test_a_capsule_that_passes_the_check_is_found_by_its_sections(call: Door) -> None:
     call("capsule_store", name="full", capsule_text=FULL)
     assert found(call, "objective of the work") == ["full"]

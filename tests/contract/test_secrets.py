@@ -1,4 +1,4 @@
-"""What looks like a credential stays out of the store, whichever tool would write it."""
+"""Credentials: every tool refuses to store text in the form of a credential."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from contract.doors import FULL, StoreDoor, open_test_store
 from contract.everything import call_about_code, call_everything, call_unlisted, prepare
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from moss_memory.tools.record.spool_import import migrate
+from moss_memory.tools.record.spool_import import import_spool
+from support.promises import holds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 SECRET = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
-"""An AWS access key's shape, put together here so that no scanner of repositories finds one."""
+"""Text in the form of an AWS access key, split so that secret scanners do not report this file."""
 
 SUBSTITUTE = SECRET
-"""What `value_of` puts into texts."""
+"""The text that `value_of` inserts."""
 HELD = FULL.replace("## Decisions\n", f"## Decisions\nüber den Schlüssel {SECRET}\n")
 WRITING = [operation for operation in catalog.every_operation() if operation.mutates and not operation.proxy]
 STORING = [operation.name for operation in WRITING if operation.scan_secrets]
 
 
 def written_to_disk(home: str, text: str = SECRET) -> list[str]:
-    """The files of a home folder that hold the secret, or another text, in any case: names are stored in lower case."""
+    """Return the files of a home folder that contain a text, ignoring case: names are stored in lower case."""
     found = []
     for folder, _, names in os.walk(home):
         for name in names:
@@ -42,7 +43,7 @@ def written_to_disk(home: str, text: str = SECRET) -> list[str]:
 
 
 def value_of(schema: dict[str, Any]) -> Any:
-    """A value that a schema allows, with the secret wherever there is room for it."""
+    """Return a value that matches a schema, with the secret in every text."""
     kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]
     if "enum" in schema:
         return schema["enum"][0]
@@ -53,7 +54,8 @@ def value_of(schema: dict[str, Any]) -> Any:
     return [value_of(schema["items"])] if kind == "array" else plain[kind]
 
 
-def test_what_looks_like_a_credential_is_refused_with_its_kind_and_place(call: Door) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_a_credential_is_refused_with_its_kind_and_path(call: Door) -> None:
     call("capsule_store", capsule_text=FULL, name="there")
     error = call.refuses("SECRET_FOUND", "capsule_store", capsule_text=HELD, name="auth")
     line = HELD[: HELD.index(SECRET)].count("\n") + 1
@@ -65,6 +67,7 @@ def test_what_looks_like_a_credential_is_refused_with_its_kind_and_place(call: D
     assert written_to_disk(call.home) == []
 
 
+@holds("general: credentials are not stored, and no answer contains their value")
 def test_the_refusal_of_a_credential_contains_no_text_of_the_caller(call: Door) -> None:
     error = call.refuses("SECRET_FOUND", "capsule_store", capsule_text=HELD, name="auth", tags=["a"])
     assert error.recovery is None
@@ -73,7 +76,8 @@ def test_the_refusal_of_a_credential_contains_no_text_of_the_caller(call: Door) 
     assert "Schlüssel" not in json.dumps(error.payload(), ensure_ascii=False)
 
 
-def test_a_text_above_its_limit_is_refused_before_it_is_looked_through(door: Door) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_a_text_above_its_limit_is_refused_before_it_is_scanned(door: Door) -> None:
     long = f"{SECRET} " + "a" * 210_000
     door.refuses("CAPSULE_TOO_LARGE", "capsule_store", capsule_text=long)
     door.refuses("DATA_TOO_LARGE", "artifact_store", kind="note", data={"a": long})
@@ -83,7 +87,8 @@ def test_a_text_above_its_limit_is_refused_before_it_is_looked_through(door: Doo
     door.refuses("TEXT_TOO_LARGE", "branchmind_notes_commit", workspace="shop", content=long)
 
 
-def test_a_key_of_a_call_is_looked_through_too(store: Store) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_idempotency_keys_are_scanned_too(store: Store) -> None:
     for tool, arguments in (("capsule_store", {"capsule_text": FULL}), ("capsule_delete", {"name": "auth"})):
         with pytest.raises(MossError) as caught:
             store.call(tool, arguments, idempotency_key=f"key {SECRET}")
@@ -93,14 +98,15 @@ def test_a_key_of_a_call_is_looked_through_too(store: Store) -> None:
         }
 
 
+@holds("general: credentials are not stored, and no answer contains their value")
 @pytest.mark.parametrize("tool", STORING)
-def test_every_storing_tool_refuses_a_credential_in_everything_that_it_takes(store: Store, tool: str) -> None:
+def test_every_storing_tool_refuses_a_credential_in_every_argument(store: Store, tool: str) -> None:
     operation = catalog.find(tool)
     assert operation is not None
     arguments = {name: value_of(schema) for name, schema in operation.parameters.items()}
     arguments |= {name: False for name in ("allow_secrets", "dry_run") if name in arguments}
     for address in (arguments, *(one for one in arguments.get("items", ()) if isinstance(one, dict))):
-        address.pop("fetch_key", None)  # it stands alone
+        address.pop("fetch_key", None)  # it excludes other addresses
     with pytest.raises(MossError) as caught:
         store.call(tool, arguments)
     assert caught.value.code == "SECRET_FOUND", caught.value.payload()
@@ -111,7 +117,7 @@ def test_every_storing_tool_refuses_a_credential_in_everything_that_it_takes(sto
 
 
 class Substituting(StoreDoor):
-    """A door that makes each call of a tool that writes, and is no storing one, with the secret in each field first."""
+    """A door that first repeats each call of a writing but not storing tool with the secret in each field."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -129,7 +135,7 @@ class Substituting(StoreDoor):
         except MossError:
             if done is None:
                 raise
-            return done  # the call with the secret did it already
+            return done  # the call with the secret already had this effect
 
     def _try(self, tool: str, name: str, schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | None:
         value = value_of(schema)
@@ -142,7 +148,8 @@ class Substituting(StoreDoor):
             return None
 
 
-def test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller(
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_tools_that_are_not_scanned_store_no_text_of_the_caller(
     home: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every field of the registry is tried, so that a new one that stores a text cannot be forgotten."""
@@ -165,18 +172,21 @@ def test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller(
     assert written_to_disk(home, SUBSTITUTE) == []
 
 
-def test_a_caller_who_knows_better_stores_it_all_the_same(call: Door) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_allow_secrets_stores_a_credential(call: Door) -> None:
     call("capsule_store", capsule_text=HELD, name="auth", allow_secrets=True)
     assert SECRET in call("capsule_fetch", name="auth")["capsule_text"]
 
 
-def test_the_configuration_can_let_it_pass(home: str) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_the_configuration_can_allow_credentials(home: str) -> None:
     with open_test_store(home, allow_secrets=True) as store:
         store.call("capsule_store", {"capsule_text": HELD, "name": "auth"})
         store.call("artifact_store", {"kind": "note", "data": {"key": SECRET}})
 
 
-def test_a_bundle_of_what_holds_a_credential_is_not_stored_again_unnoticed(door: Door) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_storing_a_bundle_with_a_credential_is_refused(door: Door) -> None:
     door("capsule_store", capsule_text=HELD, name="auth", allow_secrets=True)
     bundle: dict[str, Any] = {"items": [{"name": "auth"}], "store_as": {"name": "bundle", "allow_thin": True}}
     error = door.refuses("SECRET_FOUND", "capsule_compose", **bundle)
@@ -186,19 +196,22 @@ def test_a_bundle_of_what_holds_a_credential_is_not_stored_again_unnoticed(door:
     assert error.recovery is None
 
 
+@holds("general: credentials are not stored, and no answer contains their value")
 def test_records_refuse_a_credential_with_the_same_code(door: Door) -> None:
     body = {"id": "r-1", "name": "One", "status": "planned", "notes": SECRET}
     error = door.refuses("SECRET_FOUND", "submit_payload", capability_id="neotoma:store_release:v1", body=body)
     assert error.details == {"findings": [{"kind": "aws-access-key", "path": "body.notes", "line": 1, "column": 1}]}
 
 
-def test_what_removes_or_reads_is_never_refused_for_a_credential(door: Door) -> None:
+@holds("general: credentials are not stored, and no answer contains their value")
+def test_reading_and_removing_tools_accept_credentials(door: Door) -> None:
     door("capsule_store", capsule_text=FULL, name=SECRET, tags=[SECRET], allow_secrets=True)
     assert door("capsule_inventory", tag=SECRET)["pagination"]["total"] == 1
     assert door("capsule_search", query=SECRET)["pagination"]["total"] == 1
     assert door("capsule_bulk_delete", tag=SECRET)["deleted"] == 1
 
 
+@holds("general: credentials are not stored, and no answer contains their value")
 def test_a_refusal_names_at_most_twenty_findings(door: Door) -> None:
     text = "\n".join([SECRET] * 50)
     error = door.refuses("SECRET_FOUND", "capsule_store", capsule_text=text, allow_thin=True)
@@ -208,7 +221,8 @@ def test_a_refusal_names_at_most_twenty_findings(door: Door) -> None:
     assert SECRET not in json.dumps(error.payload())
 
 
-def test_an_import_refuses_nothing_and_says_what_it_found(door: Door) -> None:
+@holds("general: import, restore, revert and migrate never refuse a credential and report those they find")
+def test_an_import_accepts_credentials_and_reports_them(door: Door) -> None:
     row = {"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "workspace_raw": "default", "name_raw": "auth", "capsule_text": HELD}
     name = door.write_export({**row, "id": "01ARZ3NDEKTSV4RRFFQ69G5FAW", "name_raw": "b", "capsule_text": FULL}, row)
     answer = door("capsule_import", path=name)
@@ -218,7 +232,8 @@ def test_an_import_refuses_nothing_and_says_what_it_found(door: Door) -> None:
     assert SECRET in door("capsule_fetch", name="auth")["capsule_text"]
 
 
-def test_a_folder_that_comes_in_says_what_it_holds(store: Store, tmp_path: Path) -> None:
+@holds("general: import, restore, revert and migrate never refuse a credential and report those they find")
+def test_a_folder_import_reports_credentials(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "auth.md").write_text(f"first line\nthe key: {SECRET}\n")
@@ -227,19 +242,21 @@ def test_a_folder_that_comes_in_says_what_it_holds(store: Store, tmp_path: Path)
     assert answer["findings"] == [{"kind": "aws-access-key", "path": "auth.md", "line": 2, "column": 10}]
 
 
-def test_kept_records_come_in_and_say_what_they_hold(store: Store, tmp_path: Path) -> None:
+@holds("general: import, restore, revert and migrate never refuse a credential and report those they find")
+def test_a_record_import_reports_credentials(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "memory" / "feature_units"
     folder.mkdir(parents=True)
     times = {"created_at": "2025-11-01", "updated_at": "2025-11-01"}
     (folder / "FU-1.json").write_text(json.dumps({"id": "FU-1", "status": "planning", "description": SECRET, **times}))
-    report = migrate(store, str(folder.parent))
+    report = import_spool(store, str(folder.parent))
     assert report["failed"] == []
     assert [(one["kind"], one["path"].endswith("FU-1.json.description")) for one in report["findings"]] == [
         ("aws-access-key", True)
     ]
 
 
-def test_what_is_restored_or_reverted_says_what_it_holds(door: Door) -> None:
+@holds("general: import, restore, revert and migrate never refuse a credential and report those they find")
+def test_restore_and_revert_report_credentials(door: Door) -> None:
     key = door("capsule_store", capsule_text=HELD, name="auth", allow_secrets=True)["id"]
     door("capsule_update", name="auth", capsule_text=FULL)
     found = door("moss_revert", type="capsule", name="auth", version=1)["findings"]
@@ -252,14 +269,16 @@ def test_what_is_restored_or_reverted_says_what_it_holds(door: Door) -> None:
     assert door("capsule_restore", filters={"deleted_after": 0})["findings"] == found
 
 
-def test_an_earlier_version_is_looked_through_too(store: Store) -> None:
+@holds("general: import, restore, revert and migrate never refuse a credential and report those they find")
+def test_earlier_versions_are_scanned_too(store: Store) -> None:
     held = {"capsule_text": HELD, "name": "auth", "allow_secrets": True}
     key = store.call("capsule_store", held)["id"]
     store.call("capsule_update", {"name": "auth", "capsule_text": FULL})
     assert [one["path"] for one in store.find_credentials()] == [f"capsules/{key}/version 1.capsule_text"]
 
 
-def test_everything_that_is_stored_can_be_looked_through(home: str) -> None:
+@holds("general: import, restore, revert and migrate never refuse a credential and report those they find")
+def test_the_whole_store_can_be_scanned(home: str) -> None:
     with open_test_store(home, allow_secrets=True) as store:
         store.call("capsule_store", {"capsule_text": HELD, "name": SECRET})
         store.call("artifact_store", {"kind": "note", "data": {"key": SECRET}, "text": "x"})

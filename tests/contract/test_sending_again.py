@@ -1,4 +1,4 @@
-"""A call that its caller sends again with the same key is carried out once."""
+"""Idempotency keys: a call repeated with the same key is executed once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contract.doors import FULL, Clock, Door, StoreDoor
 from moss_memory.errors import MossError
 from moss_memory.storage.idempotency import KEPT_MS
 from support.beside import dump, rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from moss_memory.store import Store
@@ -18,7 +19,7 @@ DAY_S = KEPT_MS // 1000
 
 
 def refused(code: str, door: Door, key: Any, tool: str, **arguments: Any) -> MossError:
-    """The error of a call with a key that must fail with this code and leave the store as it was."""
+    """Return the error of a call with a key; assert that it has this code and that the store is unchanged."""
     before = dump(door.home)
     with pytest.raises(MossError) as caught:
         door.once(key, tool, **arguments)
@@ -27,7 +28,8 @@ def refused(code: str, door: Door, key: Any, tool: str, **arguments: Any) -> Mos
     return caught.value
 
 
-def test_a_call_sent_again_with_its_key_is_answered_as_before_and_done_once(call: Door) -> None:
+@holds("decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT")
+def test_a_repeated_call_with_its_key_returns_the_first_answer_and_runs_once(call: Door) -> None:
     first = call.once("k1", "capsule_store", capsule_text=FULL)
     after = dump(call.home)
     for _ in range(3):
@@ -37,6 +39,7 @@ def test_a_call_sent_again_with_its_key_is_answered_as_before_and_done_once(call
     assert call("capsule_list")["pagination"]["total"] == 2
 
 
+@holds("decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -47,13 +50,14 @@ def test_a_call_sent_again_with_its_key_is_answered_as_before_and_done_once(call
         ("moss.store", {"capsule_text": FULL}),
     ],
 )
-def test_every_family_and_name_answers_again(door: StoreDoor, tool: str, arguments: dict[str, Any]) -> None:
+def test_every_family_and_tool_name_supports_keys(door: StoreDoor, tool: str, arguments: dict[str, Any]) -> None:
     first = door.store.call(tool, arguments, idempotency_key="k")
     after = dump(door.home)
     assert door.store.call(tool, arguments, idempotency_key="k") == first
     assert dump(door.home) == after
 
 
+@holds("decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT")
 def test_the_same_key_with_other_arguments_is_a_conflict(call: Door) -> None:
     call.once("k", "capsule_store", name="a", capsule_text=FULL)
     refused("CONFLICT", call, "k", "capsule_store", name="b", capsule_text=FULL)
@@ -61,11 +65,13 @@ def test_the_same_key_with_other_arguments_is_a_conflict(call: Door) -> None:
     refused("CONFLICT", call, "k", "capsule_store", name="a", capsule_text=FULL, allow_secrets=True)
 
 
-def test_arguments_that_mean_the_same_are_the_same(door: StoreDoor) -> None:
+@holds("decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT")
+def test_equivalent_arguments_are_equal_for_a_key(door: StoreDoor) -> None:
     first = door.once("k", "capsule_store", name="a", capsule_text=FULL)
     assert door.once("k", "capsule_store", capsule_text=FULL, name="a", title=None, workspace="default") == first
 
 
+@holds("decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT")
 def test_a_key_belongs_to_one_workspace_and_one_tool(door: StoreDoor) -> None:
     first = door.once("k", "capsule_store", workspace="Shop", capsule_text=FULL)
     assert door.once("k", "capsule_store", workspace="Shop", capsule_text=FULL) == first
@@ -74,14 +80,16 @@ def test_a_key_belongs_to_one_workspace_and_one_tool(door: StoreDoor) -> None:
     refused("CONFLICT", door, "k", "capsule_store", workspace=" shop", capsule_text=FULL)
 
 
-def test_a_failed_call_is_not_remembered_and_may_be_sent_again(call: Door) -> None:
+@holds("decisions §0: answers are remembered for a day, never those of failures; reads ignore the key")
+def test_a_failed_call_is_not_stored_and_may_be_repeated(call: Door) -> None:
     refused("NOT_FOUND", call, "k", "capsule_update", name="a", title="new")
     call("capsule_store", name="a", capsule_text=FULL)
     assert call.once("k", "capsule_update", name="a", title="new")["version"] == 2
     assert call.once("k", "capsule_update", name="a", title="new")["version"] == 2
 
 
-def test_a_key_is_forgotten_after_a_day_and_what_is_forgotten_is_removed(door: StoreDoor, clock: Clock) -> None:
+@holds("decisions §0: answers are remembered for a day, never those of failures; reads ignore the key")
+def test_a_key_expires_after_a_day_and_is_removed(door: StoreDoor, clock: Clock) -> None:
     for number in range(150):
         door.once(f"k{number}", "artifact_store", kind="k", data={"n": number})
     first = door.once("again", "capsule_store", capsule_text=FULL)
@@ -99,6 +107,7 @@ def kept(door: StoreDoor) -> int:
     return int(count)
 
 
+@holds("decisions §0: answers are remembered for a day, never those of failures; reads ignore the key")
 def test_reading_tools_and_dry_runs_ignore_the_key(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     assert call.once("k", "capsule_list")["pagination"]["total"] == 1
@@ -108,9 +117,10 @@ def test_reading_tools_and_dry_runs_ignore_the_key(call: Door) -> None:
     assert call.once("k", "capsule_bulk_delete", workspace="default")["deleted"] == 2
 
 
+@holds("decisions §0: answers are remembered for a day, never those of failures; reads ignore the key")
 @pytest.mark.parametrize("key", ["", "  ", "x" * 257, 5, True, ["k"], {"k": 1}, "nul\0"])
 @pytest.mark.parametrize("tool", ["capsule_store", "capsule_list", "submit_payload"])
-def test_what_is_no_key_is_refused(door: StoreDoor, key: Any, tool: str) -> None:
+def test_an_invalid_key_is_refused(door: StoreDoor, key: Any, tool: str) -> None:
     taken: dict[str, dict[str, Any]] = {
         "capsule_store": {"capsule_text": FULL},
         "capsule_list": {},
@@ -121,20 +131,23 @@ def test_what_is_no_key_is_refused(door: StoreDoor, key: Any, tool: str) -> None
     assert "idempotency_key" in error.message
 
 
+@holds("decisions §0: answers are remembered for a day, never those of failures; reads ignore the key")
 def test_a_key_may_be_any_text_of_256_characters(door: StoreDoor) -> None:
     key = "ключ 🔑 '\";--" + "k" * 244
     first = door.once(key, "capsule_store", capsule_text=FULL)
     assert door.once(key, "capsule_store", capsule_text=FULL) == first
 
 
-def test_the_methods_of_a_store_take_a_key_where_the_tool_writes(store: Store) -> None:
+@holds("decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT")
+def test_store_methods_of_writing_tools_accept_a_key(store: Store) -> None:
     first = store.capsule_store(capsule_text=FULL, idempotency_key="k")
     assert store.capsule_store(capsule_text=FULL, idempotency_key="k") == first
     with pytest.raises(MossError, match="unknown argument"):
         store.capsule_list(idempotency_key="k")  # type: ignore[call-arg]
 
 
-def test_after_a_purge_a_call_is_still_not_carried_out_again(call: Door) -> None:
+@holds("decisions §6: remembered answers are emptied by a purge, and their calls still not repeated")
+def test_a_repeated_call_is_not_executed_again_after_a_purge(call: Door) -> None:
     stored = {"name": "a", "capsule_text": FULL}
     call.once("k", "capsule_store", **stored)
     call.once("k", "capsule_delete", name="a")

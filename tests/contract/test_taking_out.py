@@ -1,4 +1,4 @@
-"""What is erased is nowhere any more: not in an answer, not in a file of the home."""
+"""`moss_erase`: erased text remains in no answer and in no file of the home folder."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contract.doors import FULL, StoreDoor
 from contract.records.archive import SAMPLES, capability_of
 from moss_memory.errors import MossError
 from support.beside import Beside
+from support.promises import holds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,14 +20,14 @@ CONFIRMED = {"criteria": True, "tests": True}
 
 
 def files_with(door: StoreDoor, word: str) -> list[str]:
-    """Where in the store a word stands: in files of the home, its database as everybody leaves it, or in tables."""
+    """Close the store and return the places of a word: files of the home folder, and database tables."""
     door.store.close()
     with Beside(door.home) as beside:
         return beside.places_of(word)
 
 
 def erased(door: StoreDoor, *words: str, **what: Any) -> dict[str, Any]:
-    """Erases something whose words were on the disk, and asserts that none is any more."""
+    """Erase something; assert that its words were in the files before and are not afterwards."""
     for word in words:
         assert files_with(door, word), f"{word} was never there"
     before = door("moss_erase", **what, dry_run=True)
@@ -42,6 +43,7 @@ def erased(door: StoreDoor, *words: str, **what: Any) -> dict[str, Any]:
     return answer
 
 
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
 @pytest.mark.parametrize("deleted", [False, True])
 def test_a_capsule_is_erased_with_its_versions_deleted_or_not(door: StoreDoor, deleted: bool) -> None:
     door("capsule_store", name="auth", capsule_text=FULL + "zebraone")
@@ -53,6 +55,7 @@ def test_a_capsule_is_erased_with_its_versions_deleted_or_not(door: StoreDoor, d
     door.refuses("NOT_FOUND", "moss_erase", type="capsule", name="auth")
 
 
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
 def test_an_artifact_is_erased_with_its_versions(door: StoreDoor) -> None:
     door("artifact_store", name="plan", kind="k", data={"key": "zebraone"}, text="zebratext")
     door("artifact_store", name="plan", kind="k", data={"key": "zebratwo"}, mode="replace")
@@ -60,7 +63,8 @@ def test_an_artifact_is_erased_with_its_versions(door: StoreDoor) -> None:
     assert answer["removed"]["versions"] == 1
 
 
-def test_one_version_is_erased_stays_listed_and_cannot_be_read(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_an_erased_single_version_is_listed_but_cannot_be_read(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL + "zebraone", title="zebratitle")
     door("capsule_store", name="auth", capsule_text=FULL + "kept", mode="replace")
     erased(door, "zebraone", "zebratitle", type="capsule", name="auth", version=1)
@@ -71,13 +75,15 @@ def test_one_version_is_erased_stays_listed_and_cannot_be_read(door: StoreDoor) 
     assert "kept" in door("capsule_fetch", name="auth")["capsule_text"]
 
 
-def test_the_present_version_cannot_be_erased_alone(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase refuses the present version alone and unknown ids, and names the copies")
+def test_the_current_version_cannot_be_erased_alone(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     assert "alone" in door.refuses("INVALID_REQUEST", "moss_erase", type="capsule", name="auth", version=1).message
     door.refuses("NOT_FOUND", "moss_erase", type="capsule", name="auth", version=2)
 
 
-def test_a_note_keeps_its_place_and_takes_the_copies_of_merges_along(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_note_keeps_its_number_and_erases_merged_copies(door: StoreDoor) -> None:
     door("branchmind_notes_commit", **HERE, content="first")
     door("branchmind_branch_create", **HERE, name="try")
     note = {"content": "zebranote", "title": "zebratitle", "meta": {"key": "zebrameta"}, "branch": "try"}
@@ -94,7 +100,20 @@ def test_a_note_keeps_its_place_and_takes_the_copies_of_merges_along(door: Store
     door.refuses("INVALID_REQUEST", "moss_erase", type="note", **HERE)
 
 
-def test_a_trace_entry_of_a_task_takes_its_event_along(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_copy_of_a_merge_also_erases_the_original(door: StoreDoor) -> None:
+    door("branchmind_branch_create", **HERE, name="try")
+    door("branchmind_notes_commit", **HERE, content="zebranote", branch="try")
+    door("branchmind_merge", **HERE, **{"from": "try", "into": "main"})
+    [copy] = door("branchmind_show", **HERE, ref="main", doc_kind="notes")["entries"]
+    answer = erased(door, "zebranote", type="note", **HERE, seq=copy["seq"], branch="main")
+    assert answer["removed"]["rows"] == 2
+    [original] = door("branchmind_show", **HERE, ref="try", doc_kind="notes")["entries"]
+    assert original["content"] == "[erased]"
+
+
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_trace_entry_of_a_task_erases_its_event(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="task", title="zebratitle", steps=[{"title": "code"}])
     [told] = [entry["seq"] for entry in door("branchmind_show", **HERE, target="TASK-001")["entries"]]
     assert "zebratitle" in str(door("tasks_delta", **HERE))
@@ -105,6 +124,7 @@ def test_a_trace_entry_of_a_task_takes_its_event_along(door: StoreDoor) -> None:
     assert door("tasks_show", **HERE, target="TASK-001")["title"] == "zebratitle", "the task itself was not erased"
 
 
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
 def test_a_node_is_erased_on_every_branch_with_its_conflicts_and_the_card_in_the_trace(door: StoreDoor) -> None:
     card = {"id": "Q", "type": "question", "title": "zebratitle", "text": "zebratext", "tags": ["zebratag"]}
     door("branchmind_think_card", **HERE, card=card)
@@ -123,7 +143,8 @@ def test_a_node_is_erased_on_every_branch_with_its_conflicts_and_the_card_in_the
     door.refuses("NOT_FOUND", "moss_erase", type="node", **HERE, id="other")
 
 
-def test_a_node_takes_its_edges_along_and_what_they_say(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_node_erases_its_edges_and_their_contents(door: StoreDoor) -> None:
     nodes = [{"op": "node_upsert", "id": name, "type": "idea"} for name in ("Q", "R", "S")]
     first = {"op": "edge_upsert", "from": "Q", "rel": "needs", "to": "R", "meta": {"why": "zebrawhy"}}
     second = {"op": "edge_upsert", "from": "S", "rel": "needs", "to": "Q", "meta": {"why": "zebraother"}}
@@ -141,7 +162,8 @@ def test_a_node_takes_its_edges_along_and_what_they_say(door: StoreDoor) -> None
     assert door("branchmind_graph_conflicts", **HERE, into="main")["conflicts"] == []
 
 
-def test_an_erased_thought_is_no_fault_of_its_trace(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_an_erased_thought_is_no_error_of_its_trace(door: StoreDoor) -> None:
     door("branchmind_trace_step", **HERE, step="a step")
     seqs = []
     for number in (1, 2, 3, 4):
@@ -156,7 +178,8 @@ def test_an_erased_thought_is_no_fault_of_its_trace(door: StoreDoor) -> None:
     assert [error["code"] for error in door("branchmind_trace_validate", **HERE)["errors"]] == ["GAP"]
 
 
-def test_a_task_takes_along_what_merges_copied_from_its_branch(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_task_erases_merged_copies_from_its_branch(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="task", title="the task", steps=[{"title": "code"}, {"title": "other"}])
     door("tasks_note", **HERE, target="TASK-001", note="zebranote")
     door("tasks_note", **HERE, target="TASK-001", path="s:0", note="zebrastep")
@@ -168,7 +191,8 @@ def test_a_task_takes_along_what_merges_copied_from_its_branch(door: StoreDoor) 
     erased(door, "zebranote", type="task", **HERE, target="TASK-001")
 
 
-def test_the_hand_over_that_was_written_of_a_task_goes_with_it(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_task_erases_its_generated_hand_over(door: StoreDoor) -> None:
     for number in (1, 2):
         door("tasks_create", **HERE, kind="task", title="zebratitle", steps=[{"title": "zebrastep"}])
         door("tasks_handoff", **HERE, target=f"TASK-00{number}", as_capsule=True)
@@ -183,7 +207,8 @@ def test_the_hand_over_that_was_written_of_a_task_goes_with_it(door: StoreDoor) 
     erased(door, "zebratitle", type="task", **HERE, target="TASK-001")
 
 
-def test_hand_overs_of_others_that_moss_wrote_keep_all_but_the_erased_title(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase changes no other row; hand-overs written by Moss lose only their quotations")
+def test_generated_hand_overs_of_other_tasks_lose_only_the_erased_title(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="plan", title="zebraplan")
     for title in ("zebratitle", "own title"):
         door("tasks_create", **HERE, kind="task", title=title, parent="PLAN-001", steps=[{"title": "step of it"}])
@@ -198,7 +223,8 @@ def test_hand_overs_of_others_that_moss_wrote_keep_all_but_the_erased_title(door
     erased(door, "zebraplan", type="task", **HERE, target="PLAN-001")
 
 
-def test_hand_overs_that_moss_wrote_keep_all_but_an_erased_note_and_card(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase changes no other row; hand-overs written by Moss lose only their quotations")
+def test_generated_hand_overs_lose_only_the_erased_note_and_card(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="task", title="own title", steps=[{"title": "a step"}])
     door("tasks_note", **HERE, target="TASK-001", note="zebranote in src/zebraplace.py\n" + "and more " * 60)
     door(
@@ -214,7 +240,8 @@ def test_hand_overs_that_moss_wrote_keep_all_but_an_erased_note_and_card(door: S
     assert shown["capsule_chars"] == len(shown["capsule_text"])
 
 
-def test_what_a_person_wrote_is_named_and_not_changed(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase refuses the present version alone and unknown ids, and names the copies")
+def test_texts_written_by_users_are_reported_and_not_changed(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="task", title="zebratitle", steps=[{"title": "zebrastep"}])
     door("tasks_create", **HERE, kind="task", title="after zebratitle")
     door("tasks_handoff", **HERE, target="TASK-001", as_capsule=True)
@@ -240,7 +267,8 @@ def test_what_a_person_wrote_is_named_and_not_changed(door: StoreDoor) -> None:
     assert "zebratitle" not in door("capsule_fetch", **HERE, name="TASK-001-handoff", version=1)["capsule_text"]
 
 
-def test_who_worked_on_a_task_and_the_keys_of_calls_go_with_it(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_task_erases_its_agents_and_idempotency_keys(door: StoreDoor) -> None:
     door.once("zebrakey", "tasks_create", **HERE, kind="task", title="a title", steps=[{"title": "a step"}])
     door("tasks_claim", **HERE, target="TASK-001", agent="zebraagent")
     assert files_with(door, "zebrakey") == [], "no text of a key is ever kept"
@@ -250,6 +278,7 @@ def test_who_worked_on_a_task_and_the_keys_of_calls_go_with_it(door: StoreDoor) 
     assert door("tasks_claim", **HERE, target="TASK-001", agent="another")["agent"] == "another"
 
 
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
 def test_a_node_is_erased_on_branches_that_inherit_it_with_its_own_type_and_status(door: StoreDoor) -> None:
     node = {"op": "node_upsert", "id": "Q", "type": "zebratype", "status": "zebrastatus", "title": "zebratitle"}
     door("branchmind_graph_apply", **HERE, ops=[node])
@@ -262,7 +291,8 @@ def test_a_node_is_erased_on_branches_that_inherit_it_with_its_own_type_and_stat
         assert (gone["id"], gone["type"], gone["deleted"]) == ("Q", "erased", True)
 
 
-def test_a_subgoal_that_was_named_after_an_erased_question_is_named_after_its_id(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_a_subgoal_titled_after_an_erased_question_gets_the_id_as_title(door: StoreDoor) -> None:
     door("branchmind_think_card", **HERE, card={"id": "Q", "type": "question", "title": "zebratitle"})
     first = door("branchmind_think_subgoal_open", **HERE, question_id="Q")["subgoal_id"]
     second = door("branchmind_think_subgoal_open", **HERE, question_id=first)["subgoal_id"]
@@ -273,6 +303,7 @@ def test_a_subgoal_that_was_named_after_an_erased_question_is_named_after_its_id
     assert len(found) == 2
 
 
+@holds("decisions §6: moss_erase changes no other row; hand-overs written by Moss lose only their quotations")
 def test_a_card_of_the_same_id_in_another_graph_keeps_its_trace(door: StoreDoor) -> None:
     for number in (1, 2):
         door("tasks_create", **HERE, kind="task", title="a task")
@@ -283,6 +314,7 @@ def test_a_card_of_the_same_id_in_another_graph_keeps_its_trace(door: StoreDoor)
     assert [entry["content"] for entry in told] == ["[erased]", "says other"]
 
 
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
 def test_a_deleted_step_is_erased_alone_or_with_its_task(door: StoreDoor) -> None:
     steps = [{"title": "zebrafirst"}, {"title": "zebrasecond"}, {"title": "stays"}]
     door("tasks_create", **HERE, kind="task", title="a task", steps=steps)
@@ -293,7 +325,8 @@ def test_a_deleted_step_is_erased_alone_or_with_its_task(door: StoreDoor) -> Non
     erased(door, "zebrasecond", "zebranote2", "stays", type="task", **HERE, target="TASK-001")
 
 
-def test_a_deleted_task_is_erased_from_what_still_tells_of_it(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_a_deleted_task_is_erased_from_rows_that_mention_it(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="plan", title="the plan")
     steps = [{"title": "zebrastep", "success_criteria": "zebracriteria"}]
     door("tasks_create", **HERE, kind="task", title="zebratitle", parent="PLAN-001", steps=steps)
@@ -308,7 +341,8 @@ def test_a_deleted_task_is_erased_from_what_still_tells_of_it(door: StoreDoor) -
     door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-002")
 
 
-def test_a_task_says_nothing_any_more_and_stands_where_it_stood(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_an_erased_task_keeps_its_position_without_contents(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="plan", title="the plan")
     steps = [{"title": "zebrastep", "success_criteria": "zebracriteria", "tests": "zebratests"}, {"title": "other"}]
     task = {"title": "zebratitle", "description": "zebradescription", "tags": ["zebratag"], "parent": "PLAN-001"}
@@ -326,7 +360,8 @@ def test_a_task_says_nothing_any_more_and_stands_where_it_stood(door: StoreDoor)
     assert door("tasks_radar", **HERE, target="PLAN-001")["target"]["title"] == "the plan"
 
 
-def test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_a_step_is_erased_with_its_notes_and_evidence_only(door: StoreDoor) -> None:
     steps = [{"title": "zebrastep", "success_criteria": "zebracriteria"}, {"title": "stays"}]
     door("tasks_create", **HERE, kind="task", title="the task", steps=steps)
     door("tasks_note", **HERE, target="TASK-001", path="s:0", note="zebranote")
@@ -340,7 +375,8 @@ def test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays(door: S
     door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-009")
 
 
-def test_a_step_whose_id_begins_like_that_of_an_erased_one_keeps_its_events(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_a_step_whose_id_has_an_erased_id_as_prefix_keeps_its_events(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="task", title="the task")
     for count in (99, 100, *[200] * 4, 1):
         steps = [{"title": "zebrastep" if count == 100 else "stays"} for _ in range(count)]
@@ -351,7 +387,8 @@ def test_a_step_whose_id_begins_like_that_of_an_erased_one_keeps_its_events(door
     assert last in door("tasks_delta", **HERE, limit=1000)["events"]
 
 
-def test_a_record_takes_its_observations_along_and_the_entity_is_folded_again(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase leaves no byte of a row in rows, versions, search, events and copies of merges")
+def test_erasing_a_record_erases_its_observations_and_recomputes_the_entity(door: StoreDoor) -> None:
     capability, body = capability_of("release"), SAMPLES["release"]
     operation = {"capability_id": capability}
     fields = next(one for one in door("record_capabilities")["capabilities"] if one["capability_id"] == capability)
@@ -373,7 +410,8 @@ def test_a_record_takes_its_observations_along_and_the_entity_is_folded_again(do
     door.refuses("NOT_FOUND", "moss_erase", type="record", id=first["payload_id"])
 
 
-def test_what_names_another_type_is_refused(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase refuses the present version alone and unknown ids, and names the copies")
+def test_an_address_of_another_type_is_refused(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     for what in ({"seq": 1}, {"target": "TASK-001"}, {"branch": "main"}):
         door.refuses("INVALID_REQUEST", "moss_erase", type="capsule", name="auth", **what)
@@ -382,7 +420,8 @@ def test_what_names_another_type_is_refused(door: StoreDoor) -> None:
     door.refuses("AMBIGUOUS_ADDRESSING", "moss_erase", type="capsule", id="x", name="auth")
 
 
-def test_what_the_named_branch_does_not_have_is_not_taken_out(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase refuses the present version alone and unknown ids, and names the copies")
+def test_rows_missing_on_the_given_branch_are_not_erased(door: StoreDoor) -> None:
     for name in ("tried", "other"):
         door("branchmind_branch_create", workspace="w", name=name)
     note = door("branchmind_notes_commit", workspace="w", branch="tried", content="only here")["entry"]["seq"]
@@ -396,7 +435,8 @@ def test_what_the_named_branch_does_not_have_is_not_taken_out(door: StoreDoor) -
         door("moss_erase", workspace="w", branch="tried", **what)
 
 
-def test_a_note_is_known_by_its_number_in_whichever_document_it_stands(door: StoreDoor) -> None:
+@holds("decisions §6: moss_erase refuses the present version alone and unknown ids, and names the copies")
+def test_a_note_in_any_document_is_erased_by_its_number(door: StoreDoor) -> None:
     seq = door("branchmind_notes_commit", workspace="w", doc="design", content="a secret")["entry"]["seq"]
     door.refuses("NOT_FOUND", "moss_erase", type="note", workspace="w", doc="notes", seq=seq)
     door("moss_erase", type="note", workspace="w", seq=seq)
@@ -406,7 +446,8 @@ def test_a_note_is_known_by_its_number_in_whichever_document_it_stands(door: Sto
     door.refuses("NOT_FOUND", "moss_erase", type="note", workspace="w", seq=thought)
 
 
-def test_copies_in_the_home_are_named(door: StoreDoor, tmp_path: Path) -> None:
+@holds("decisions §6: moss_erase refuses the present version alone and unknown ids, and names the copies")
+def test_copies_in_the_home_folder_are_reported(door: StoreDoor, tmp_path: Path) -> None:
     door("capsule_store", name="auth", capsule_text=FULL + "zebraone")
     export = door("capsule_export")["path"]
     answer = door("moss_erase", type="capsule", name="auth")

@@ -1,4 +1,4 @@
-"""Every text that a tool stores has a limit, which is checked before anything else is done with it."""
+"""Text limits: every stored text has a limit, which is checked first."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.measured import cpu_s
+from support.promises import holds
 
 MOST = 200_000
 OWN_LIMITS = {
     ("capsule_store", "capsule_text"), ("capsule_update", "capsule_text"), ("capsule_append", "content"),
     ("artifact_store", "data"), ("artifact_store", "text"),
 }  # fmt: skip
-"""Arguments with a limit and a code of their own, which other tests hold."""
+"""Arguments with their own limit and error code, which other files test."""
 KEY = "fetch_key"
-"""An address: it may hold nothing but what answers hold, which test_addressing.py looks at."""
+"""An address whose format test_addressing.py tests."""
 
 
 def fitting(schema: dict[str, Any]) -> Any:
-    """A small value that the decoder takes."""
+    """Return a small valid value."""
     kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]
     if "enum" in schema:
         return schema["enum"][0]
@@ -36,7 +37,7 @@ def fitting(schema: dict[str, Any]) -> Any:
 
 
 def too_large(schema: dict[str, Any]) -> list[Any]:
-    """Values of every form that the decoder takes, each of which holds one character too many."""
+    """Return values of every accepted form, each with one character too many."""
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     found: list[Any] = []
     if "string" in kinds and "enum" not in schema:
@@ -55,12 +56,13 @@ def too_large(schema: dict[str, Any]) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A store of its own: nothing is written."""
+    """Return a store that no test writes to."""
     home = tmp_path_factory.mktemp("limits") / "home"
     with Store(load_config(str(home), cwd=str(home.parent))) as opened:
         yield opened
 
 
+@holds("general: every stored text has a limit, text_max_chars, checked before everything else")
 def test_every_text_argument_of_every_writing_tool_has_a_limit(store: Store, subtests: pytest.Subtests) -> None:
     tools = [one for one in catalog.operations() if one.mutates and not one.proxy]
     assert all(one.visible for one in tools)
@@ -85,7 +87,8 @@ def test_every_text_argument_of_every_writing_tool_has_a_limit(store: Store, sub
     assert not Path(store.config.home).exists()
 
 
-def test_the_arguments_with_a_limit_of_their_own_are_these() -> None:
+@holds("general: every stored text has a limit, text_max_chars, checked before everything else")
+def test_the_list_of_arguments_with_their_own_limit_is_complete() -> None:
     marked = {
         (tool.name, name)
         for tool in catalog.operations()
@@ -95,7 +98,8 @@ def test_the_arguments_with_a_limit_of_their_own_are_these() -> None:
     assert marked == OWN_LIMITS
 
 
-def test_a_text_of_just_that_size_is_stored(call: Door) -> None:
+@holds("general: every stored text has a limit, text_max_chars, checked before everything else")
+def test_a_text_of_exactly_the_configured_limit_is_stored(call: Door) -> None:
     text = "é" * MOST
     entry = call("branchmind_notes_commit", workspace="w", content=text)["entry"]
     assert entry["content"] == text
@@ -104,6 +108,7 @@ def test_a_text_of_just_that_size_is_stored(call: Door) -> None:
     assert error.details == {"max_chars": MOST, "actual_chars": MOST + 1, "path": "content"}
 
 
+@holds("general: every stored text has a limit, text_max_chars, checked before everything else")
 def test_each_of_many_nodes_may_be_large(call: Door) -> None:
     ops = [{"op": "node_upsert", "id": f"n{number}", "type": "note", "text": "x" * 150_000} for number in range(3)]
     assert call("branchmind_graph_apply", workspace="w", ops=ops)["applied"]["nodes_upserted"] == 3
@@ -113,7 +118,8 @@ def test_each_of_many_nodes_may_be_large(call: Door) -> None:
     assert error.details["path"] == "ops[1]"
 
 
-def test_the_configuration_says_how_large_a_text_may_be(tmp_path: Path) -> None:
+@holds("general: every stored text has a limit, text_max_chars, checked before everything else")
+def test_the_text_limit_is_configurable(tmp_path: Path) -> None:
     config = load_config(str(tmp_path / "home"), cwd=str(tmp_path))
     assert config.text_max_chars == MOST
     with Store(config.replace(text_max_chars=10)) as small:
@@ -128,10 +134,11 @@ def test_the_configuration_says_how_large_a_text_may_be(tmp_path: Path) -> None:
             with pytest.raises(MossError) as refused:
                 small.call(tool, {**place, **arguments})
             assert refused.value.code == "TEXT_TOO_LARGE"
-        small.call("capsule_store", {"capsule_text": FULL})  # which has a limit of its own
+        small.call("capsule_store", {"capsule_text": FULL})  # this argument has its own limit
 
 
-def test_what_is_too_large_is_refused_before_it_is_looked_through(tmp_path: Path) -> None:
+@holds("general: every stored text has a limit, text_max_chars, checked before everything else")
+def test_a_text_that_is_too_large_is_refused_before_it_is_scanned(tmp_path: Path) -> None:
     long = "user=" * 1_000_000 + " password="
     with Store(load_config(str(tmp_path / "home"), cwd=str(tmp_path))) as opened:
 

@@ -1,4 +1,4 @@
-"""Every tool is found by a question and called, also where the client's list lacks it."""
+"""`moss_tools` and `moss_call`: every tool is found by a question and called, even if it is not listed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from support.beside import rows
 from support.mcp_server import McpServer
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ def names(answer: dict[str, Any]) -> list[str]:
     return [tool["name"] for tool in answer["tools"]]
 
 
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
 @pytest.mark.parametrize(
     ("question", "tool"),
     [
@@ -45,6 +47,7 @@ def test_a_tool_is_found_by_a_question(call: Door, question: str, tool: str) -> 
     assert tool in names(call("moss_tools", query=question))[:3]
 
 
+@holds("decisions §10: moss_tools answers a question with at most 8 tools, and the best with its schema")
 @pytest.mark.parametrize(
     ("question", "tool"),
     [
@@ -64,11 +67,12 @@ def test_the_right_tool_is_the_first_and_comes_with_its_schema(call: Door, quest
     assert found["tools"][0]["listed"] is True, "a caller without a list of its own has them all"
 
 
+@holds("decisions §10: moss_tools answers a question with at most 8 tools, and the best with its schema")
 @pytest.mark.parametrize(
     ("file", "count", "most_missed"), [("tool_questions.txt", 100, 5), ("more_tool_questions.txt", 103, 5)]
 )
-def test_everyday_questions_lead_to_the_right_tool(store: Store, file: str, count: int, most_missed: int) -> None:
-    """The questions were written without knowledge of the words that the tools declare; no word was added for them."""
+def test_everyday_questions_find_the_right_tool(store: Store, file: str, count: int, most_missed: int) -> None:
+    """Use questions that were written independently of the declared keywords."""
     lines = (Path(__file__).parents[1] / "retrieval" / file).read_text().splitlines()
     asked = [line.split(" | ") for line in lines]
     missed = [one for one in asked if one[1] not in names(store.call("moss_tools", {"query": one[0]}))[:3]]
@@ -76,6 +80,7 @@ def test_everyday_questions_lead_to_the_right_tool(store: Store, file: str, coun
     assert len(missed) <= most_missed, missed
 
 
+@holds("decisions §10: moss_tools answers a question with at most 8 tools, and the best with its schema")
 def test_an_answer_to_a_question_is_short(store: Store) -> None:
     questions = [operation.words for operation in catalog.operations()] + ["capsule", "task", "branch", "list delete"]
     for question in questions:
@@ -86,18 +91,21 @@ def test_an_answer_to_a_question_is_short(store: Store) -> None:
         assert len(answer["tools"]) >= 3
 
 
-def test_listed_tools_are_told_and_are_never_the_only_answer(store: Store) -> None:
+@holds("decisions §10: moss_tools answers a question with at most 8 tools, and the best with its schema")
+def test_listed_tools_are_marked_and_are_never_the_only_result(store: Store) -> None:
     for question in ("save load continue", "task", "what next", "search"):
         found = store.call("moss_tools", {"query": question}, is_listed=lambda tool: tool in catalog.CORE)["tools"]
         assert [tool["listed"] for tool in found] == [tool["name"] in catalog.CORE for tool in found]
         assert not all(tool["listed"] for tool in found)
 
 
-def test_every_tool_declares_everyday_words() -> None:
+@holds("decisions §10: moss_tools answers a question with at most 8 tools, and the best with its schema")
+def test_every_tool_declares_everyday_keywords() -> None:
     assert [one.name for one in catalog.operations() if len(one.words.split()) < 3] == []
 
 
-def test_at_most_eight_tools_are_shown_and_the_total_is_told(call: Door) -> None:
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
+def test_at_most_eight_tools_are_shown_with_the_total(call: Door) -> None:
     found = call("moss_tools", query="capsule")
     assert 3 <= len(found["tools"]) <= 8
     assert found["total"] > 8
@@ -105,7 +113,8 @@ def test_at_most_eight_tools_are_shown_and_the_total_is_told(call: Door) -> None
     assert call("moss_tools", query="zebra") == {"tools": [], "total": 0}
 
 
-def test_a_tool_that_is_named_comes_with_everything_that_it_takes(call: Door) -> None:
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
+def test_a_tool_requested_by_name_has_its_full_schema(call: Door) -> None:
     found = call("moss_tools", names=["tasks_claim"])
     assert found["total"] == 1
     schema = found["tools"][0]["inputSchema"]
@@ -114,6 +123,7 @@ def test_a_tool_that_is_named_comes_with_everything_that_it_takes(call: Door) ->
     assert schema["properties"]["workspace"]["description"]
 
 
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
 def test_a_default_workspace_shows_in_the_schema(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, workspace="shop") as store:
         for place, expected in ((None, "shop"), ("yard", "yard")):
@@ -122,30 +132,35 @@ def test_a_default_workspace_shows_in_the_schema(home: str, clock: Clock) -> Non
             assert schema["required"] == ["agent"]
 
 
-def test_names_come_before_what_the_question_finds(call: Door) -> None:
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
+def test_tools_requested_by_name_precede_results_of_the_question(call: Door) -> None:
     found = names(call("moss_tools", names=["artifact_kinds"], query="merge a branch"))
     assert found[0] == "artifact_kinds"
     assert "branchmind_merge" in found
 
 
-def test_an_unknown_name_is_told_with_the_nearest(call: Door) -> None:
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
+def test_an_unknown_name_is_reported_with_the_nearest(call: Door) -> None:
     error = call.refuses("NOT_FOUND", "moss_tools", names=["capsule_list", "capsule_stor"])
     assert error.details == {"path": "names[1]", "nearest": "capsule_store"}
     assert error.recovery is not None
     assert names(call(error.recovery["tool"], **error.recovery["arguments"])) == ["capsule_store"]
 
 
+@holds("decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema")
 def test_a_blank_question_is_refused(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "moss_tools", query=" ")
 
 
-def test_a_call_through_another_answers_as_the_call_itself(call: Door) -> None:
+@holds("decisions §7: moss_call calls any tool but itself that is not disabled, and answers as it would")
+def test_an_indirect_call_returns_the_same_as_a_direct_one(call: Door) -> None:
     stored = call("moss_call", tool="capsule_store", arguments={"name": "a", "capsule_text": FULL})
     assert stored["fetch_key"] == {"moss_capsule": "a", "moss_workspace": "default"}
     assert call("moss_call", tool="capsule_fetch", arguments={"name": "a"}) == call("capsule_fetch", name="a")
     assert call("moss_call", tool="moss.fetch", arguments={"name": "a"})["task_link"] == stored["fetch_key"]
 
 
+@holds("decisions §7: moss_call calls any tool but itself that is not disabled, and answers as it would")
 @pytest.mark.parametrize(
     ("code", "tool", "arguments"),
     [
@@ -155,11 +170,14 @@ def test_a_call_through_another_answers_as_the_call_itself(call: Door) -> None:
         ("CAPSULE_TOO_THIN", "capsule_store", {"capsule_text": "thin"}),
     ],
 )
-def test_what_is_called_fails_in_its_own_codes(call: Door, code: str, tool: str, arguments: dict[str, Any]) -> None:
+def test_an_indirect_call_fails_with_the_codes_of_its_tool(
+    call: Door, code: str, tool: str, arguments: dict[str, Any]
+) -> None:
     direct = call.refuses(code, tool, **arguments)
     assert call.refuses(code, "moss_call", tool=tool, arguments=arguments).payload() == direct.payload()
 
 
+@holds("decisions §7: moss_call calls any tool but itself that is not disabled, and answers as it would")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -172,11 +190,12 @@ def test_what_is_called_fails_in_its_own_codes(call: Door, code: str, tool: str,
         {"tool": "capsule_list", "args": {}},
     ],
 )
-def test_what_cannot_be_called_is_refused(call: Door, arguments: dict[str, Any]) -> None:
+def test_an_invalid_indirect_call_is_refused(call: Door, arguments: dict[str, Any]) -> None:
     call.refuses("INVALID_REQUEST", "moss_call", **arguments)
 
 
-def test_what_the_configuration_switches_off_is_neither_found_nor_called(home: str, clock: Clock) -> None:
+@holds("decisions §7: moss_call calls any tool but itself that is not disabled, and answers as it would")
+def test_disabled_tools_are_neither_found_nor_called(home: str, clock: Clock) -> None:
     settings: dict[str, Any] = {"disabled_types": ["task"], "disabled_tools": ["capsule_purge"]}
     with open_test_store(home, clock, **settings) as store:
         assert not [name for name in names(store.call("moss_tools", {"query": "task step plan"})) if "tasks_" in name]
@@ -186,7 +205,8 @@ def test_what_the_configuration_switches_off_is_neither_found_nor_called(home: s
             assert refused.value.code == "INVALID_REQUEST"
 
 
-def test_a_call_through_another_writes_the_event_of_what_it_called(home: str, clock: Clock) -> None:
+@holds("decisions §7: moss_call calls any tool but itself that is not disabled, and answers as it would")
+def test_an_indirect_call_writes_the_event_of_its_tool(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as store:
         store.call("moss_call", {"tool": "capsule_store", "arguments": {"capsule_text": FULL}})
     assert rows(home, "select tool from events") == [("capsule_store",)]
@@ -194,13 +214,14 @@ def test_a_call_through_another_writes_the_event_of_what_it_called(home: str, cl
 
 @pytest.fixture
 def slim(tmp_path: Path) -> Iterator[McpServer]:
-    """A server whose list is the core."""
+    """Return a server that lists only the core tools."""
     server = McpServer(tmp_path / "home", "--toolsets", "core")
     yield server
     server.close()
 
 
-def test_a_slim_client_can_make_every_proposed_call_as_it_comes(slim: McpServer) -> None:
+@holds("decisions §7: next and recovery name a tool through moss_call if the client's list lacks it")
+def test_a_client_of_the_core_can_make_every_proposed_call(slim: McpServer) -> None:
     listed = {tool["name"] for tool in slim.tools()}
     shop = {"workspace": "shop"}
     slim.call("tasks_create", {**shop, "kind": "task", "title": "write", "steps": [STEP]})
@@ -218,7 +239,8 @@ def test_a_slim_client_can_make_every_proposed_call_as_it_comes(slim: McpServer)
     assert slim.call(proposed["tool"], proposed["arguments"])["revision"] == 2
 
 
-def test_a_slim_client_recovers_through_what_it_sees(slim: McpServer) -> None:
+@holds("decisions §7: next and recovery name a tool through moss_call if the client's list lacks it")
+def test_a_client_of_the_core_recovers_through_listed_tools(slim: McpServer) -> None:
     recovery = slim.call("capsule_fetch", {"name": "nobody"})["error"]["recovery"]
     assert recovery["tool"] == "moss_call"
     assert slim.call(recovery["tool"], recovery["arguments"])["items"] == []

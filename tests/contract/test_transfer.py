@@ -1,4 +1,4 @@
-"""What `capsule_export`, `capsule_import` and `capsule_purge` promise."""
+"""`capsule_export`, `capsule_import` and `capsule_purge`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from contract.doors import FULL
 from support.beside import rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -29,7 +30,8 @@ def problems(error: MossError) -> list[tuple[int, str]]:
     return [(problem["line"], problem["code"]) for problem in error.details["errors"]]
 
 
-def test_an_export_answers_its_path_count_time_and_bytes(call: Door) -> None:
+@holds("2 §6.10: an export answers path, count, time and bytes")
+def test_an_export_returns_its_path_count_time_and_bytes(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     answer = call("capsule_export", path="backup.jsonl")
     assert answer["path"] == os.path.join(call.home, "exports", "backup.jsonl")
@@ -39,6 +41,7 @@ def test_an_export_answers_its_path_count_time_and_bytes(call: Door) -> None:
     assert "warning" not in answer
 
 
+@holds("decisions §0: every file is private under any umask")
 def test_an_export_file_is_private_whatever_the_umask(call: Door) -> None:
     old = os.umask(0)
     try:
@@ -49,7 +52,8 @@ def test_an_export_file_is_private_whatever_the_umask(call: Door) -> None:
     assert os.stat(os.path.dirname(answer["path"])).st_mode & 0o777 == 0o700
 
 
-def test_an_export_begins_with_a_header_and_has_one_record_a_line(call: Door) -> None:
+@holds("1 §6.9: the file is JSONL with a header")
+def test_an_export_has_a_header_and_one_record_per_line(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL, tags=["x"])
     answer = call("capsule_export", path="backup.jsonl")
     with open(answer["path"], encoding="utf-8") as file:
@@ -62,6 +66,7 @@ def test_an_export_begins_with_a_header_and_has_one_record_a_line(call: Door) ->
     assert (line["tags"], line["deleted_at"]) == (["x"], None)
 
 
+@holds("decisions §1: the default file is named after workspace and time and overwrites nothing")
 @pytest.mark.parametrize(("workspace", "stem"), [(None, "all"), ("Shop", "Shop"), ("../a/b", None), ("...", None)])
 def test_a_default_file_is_named_after_workspace_and_time(call: Door, workspace: str | None, stem: str | None) -> None:
     answer = call("capsule_export", workspace=workspace)
@@ -71,12 +76,14 @@ def test_a_default_file_is_named_after_workspace_and_time(call: Door, workspace:
     assert re.fullmatch((stem or r"[^/]+") + r"-\d{4}-\d\d-\d\dT\d{6}\S*\.jsonl", name)
 
 
+@holds("decisions §1: the default file is named after workspace and time and overwrites nothing")
 def test_a_default_file_never_overwrites_another(call: Door) -> None:
     paths = {call("capsule_export")["path"] for _ in range(5)}
     assert len(paths) == 5
     assert all(map(os.path.exists, paths))
 
 
+@holds("2 §6.10: an export can be of one workspace and can include deleted ones")
 def test_an_export_can_be_of_one_workspace(call: Door) -> None:
     call("capsule_store", name="a", workspace="One", capsule_text=FULL)
     call("capsule_store", name="b", workspace="two", capsule_text=FULL)
@@ -85,6 +92,7 @@ def test_an_export_can_be_of_one_workspace(call: Door) -> None:
     assert call("capsule_export")["count"] == 2
 
 
+@holds("2 §6.10: an export can be of one workspace and can include deleted ones")
 def test_an_export_leaves_deleted_capsules_out_unless_asked(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     call("capsule_delete", name="a")
@@ -93,6 +101,7 @@ def test_an_export_leaves_deleted_capsules_out_unless_asked(call: Door) -> None:
     assert isinstance(line["deleted_at"], int)
 
 
+@holds("2 §8.1: files live directly in an allowed folder and end in .jsonl")
 @pytest.mark.parametrize("tool", ["capsule_export", "capsule_import"])
 @pytest.mark.parametrize(
     "path",
@@ -103,20 +112,24 @@ def test_a_path_outside_the_exports_folder_is_refused(call: Door, tool: str, pat
     call.refuses("INVALID_REQUEST", tool, path=path)
 
 
+@holds("2 §6.11: an import needs a path to a file that is there")
 def test_an_import_of_a_missing_file_is_refused(call: Door) -> None:
     call("capsule_export", path="other.jsonl")
     call.refuses("NOT_FOUND", "capsule_import", path="missing.jsonl")
 
 
+@holds("2 §6.11: an import needs a path to a file that is there")
 def test_an_import_needs_a_path(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "capsule_import")
 
 
-def test_an_import_knows_three_modes(call: Door) -> None:
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
+def test_an_import_accepts_three_modes(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "capsule_import", path=call.write_export(), mode="skip")
 
 
-def test_an_import_into_an_empty_store_restores_what_was_exported(call: Door) -> None:
+@holds("decisions §1: export and import give back every column of every row, in order")
+def test_an_import_into_an_empty_store_restores_the_exported_capsules(call: Door) -> None:
     call("capsule_store", name="a", workspace="W", capsule_text=FULL, tags=["z", "a"], source="s", run_id="r")
     call("capsule_store", capsule_text="thin", allow_thin=True)
     call("capsule_store", name="gone", capsule_text=FULL)
@@ -132,19 +145,22 @@ def test_an_import_into_an_empty_store_restores_what_was_exported(call: Door) ->
     assert call("capsule_inventory", include_deleted=True) == before
 
 
+@holds("1 §6.9: header and blank lines are skipped")
 def test_header_and_blank_lines_are_ignored(call: Door) -> None:
     header = {"_moss_export": True, "schema_version": "1.0"}
     path = call.write_export(header, "", record("A"), "   ", header, record("B"), "\t")
     assert call("capsule_import", path=path) == {"imported": 2, "skipped": 0, "errors": []}
 
 
+@holds("1 §6.9: header and blank lines are skipped")
 def test_crlf_and_a_byte_order_mark_do_not_matter(call: Door) -> None:
     path = call.write_export("\ufeff" + json.dumps(record("A", "a")), record("B", "b"), end="\r\n")
     assert call("capsule_import", path=path)["imported"] == 2
     assert call.names("capsule_list", workspace="w") == ["b", "a"]
 
 
-def test_normal_forms_and_measures_are_computed_anew(call: Door) -> None:
+@holds("2 §6.11: normal forms and measures are computed anew")
+def test_normal_forms_and_sizes_are_recomputed(call: Door) -> None:
     path = call.write_export(
         record("A", "  My  Name ", workspace_norm="evil", name_norm="evil", capsule_chars=1, tokens_estimate=1)
     )
@@ -155,30 +171,35 @@ def test_normal_forms_and_measures_are_computed_anew(call: Door) -> None:
     assert fetched["tokens_estimate"] > 1
 
 
+@holds("1 §6.10: times are restored as given; a deleted capsule stays deleted")
 def test_times_are_restored_as_given(call: Door) -> None:
     call("capsule_import", path=call.write_export(record("A", "a", deleted_at=300)))
     fetched = call("capsule_fetch", id="A", include_deleted=True)
     assert (fetched["created_at"], fetched["updated_at"], fetched["deleted_at"]) == (100, 200, 300)
 
 
-def test_a_deleted_record_stays_deleted_and_claims_no_name(call: Door) -> None:
+@holds("1 §6.10: times are restored as given; a deleted capsule stays deleted")
+def test_a_deleted_record_stays_deleted_and_takes_no_name(call: Door) -> None:
     call("capsule_store", workspace="w", name="a", capsule_text=FULL)
     call("capsule_import", path=call.write_export(record("A", "a", deleted_at=300)))
     call.refuses("NOT_FOUND", "capsule_fetch", id="A")
 
 
+@holds("1 §6.10: texts are restored as they are, empty or oversized")
 def test_an_empty_and_an_oversized_text_are_restored_as_they_are(call: Door) -> None:
     call("capsule_import", path=call.write_export(record("A", capsule_text=""), record("B", capsule_text="x" * 12_001)))
     assert call("capsule_fetch", id="A")["capsule_text"] == ""
     assert call("capsule_fetch", id="B")["capsule_chars"] == 12_001
 
 
+@holds("decisions §1: run_id, phase and role are trimmed, blank means none")
 def test_labels_of_a_record_are_found_by_their_filters(call: Door) -> None:
     call("capsule_import", path=call.write_export(record("A", "a", run_id=" r1 ", phase="p ", role=" ")))
     assert call.names("capsule_list", workspace="w", run_id="r1", phase="p") == ["a"]
     assert "role" not in call("capsule_fetch", id="A")
 
 
+@holds("decisions §1: a bad record is skipped and reported")
 @pytest.mark.parametrize(
     "bad",
     [
@@ -220,6 +241,7 @@ def test_a_bad_record_is_skipped_and_reported_by_its_line(call: Door, bad: Any) 
     assert call.names("capsule_inventory", include_deleted=True) == ["good"]
 
 
+@holds("decisions §1: a line that is not JSON fails the whole import and is not shown")
 @pytest.mark.parametrize(
     "line",
     ["not json SECRET", "{", '{"id": "SECRET"', "{'id': 'SECRET'}", "[" * 100_000, '{"SECRET": NaN}', "Infinity"],
@@ -233,6 +255,7 @@ def test_a_line_that_is_not_json_fails_the_whole_import_without_showing_it(call:
     assert "SECRET" not in str(error.payload())
 
 
+@holds("decisions §1: a line that is not JSON fails the whole import and is not shown")
 def test_a_line_that_is_not_utf8_fails_the_whole_import(call: Door) -> None:
     path = call.write_export(record("A", "a"))
     with open(os.path.join(call.home, "exports", path), "ab") as file:
@@ -240,6 +263,7 @@ def test_a_line_that_is_not_utf8_fails_the_whole_import(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "capsule_import", path=path)
 
 
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
 def test_error_mode_refuses_a_taken_id_and_a_taken_name_all_at_once(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="Auth", capsule_text=FULL)
     path = call.write_export(record("FREE", "free"), "", record("X", "AUTH"), record(stored["id"], "other"))
@@ -250,6 +274,7 @@ def test_error_mode_refuses_a_taken_id_and_a_taken_name_all_at_once(call: Door) 
     assert (error.details["errors"][0]["id"], error.details["errors"][0]["name"]) == ("X", "AUTH")
 
 
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
 def test_error_mode_is_the_default(call: Door) -> None:
     call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     path = call.write_export(record("X", "auth"))
@@ -257,6 +282,7 @@ def test_error_mode_is_the_default(call: Door) -> None:
     call.refuses("CONFLICT", "capsule_import", path=path)
 
 
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
 def test_a_deleted_capsules_id_is_taken_too(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     call("capsule_delete", id=stored["id"])
@@ -264,19 +290,22 @@ def test_a_deleted_capsules_id_is_taken_too(call: Door) -> None:
     assert problems(call.refuses("CONFLICT", "capsule_import", path=path)) == [(1, "ID_COLLISION")]
 
 
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
 @pytest.mark.parametrize(("second", "code"), [(("A", "other"), "ID_COLLISION"), (("B", " NAME"), "NAME_COLLISION")])
 def test_two_lines_of_one_file_that_collide_are_a_collision(call: Door, second: tuple[str, str], code: str) -> None:
     path = call.write_export(record("A", "name"), record(*second))
     assert problems(call.refuses("CONFLICT", "capsule_import", path=path)) == [(2, code)]
 
 
-def test_every_colliding_line_is_named_also_behind_one_that_collides(call: Door) -> None:
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
+def test_every_colliding_line_is_reported(call: Door) -> None:
     call("capsule_store", workspace="w", name="taken", capsule_text=FULL)
     path = call.write_export(record("A", "taken"), record("A", "free"))
     error = call.refuses("CONFLICT", "capsule_import", path=path)
     assert problems(error) == [(1, "NAME_COLLISION"), (2, "ID_COLLISION")]
 
 
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
 def test_replace_by_id_overwrites_in_place(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="old", capsule_text=FULL, source="s")
     path = call.write_export(record(stored["id"], "New", capsule_text="replaced", title="T"))
@@ -287,7 +316,8 @@ def test_replace_by_id_overwrites_in_place(call: Door) -> None:
     call.refuses("NOT_FOUND", "capsule_fetch", workspace="w", name="old")
 
 
-def test_replace_by_name_keeps_the_id_that_is_there_and_restores_the_times(call: Door) -> None:
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
+def test_replace_by_name_keeps_the_existing_id_and_restores_the_times(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     call("capsule_import", path=call.write_export(record("X", "AUTH", capsule_text="replaced")), mode="replace")
     fetched = call("capsule_fetch", workspace="w", name="auth")
@@ -296,11 +326,13 @@ def test_replace_by_name_keeps_the_id_that_is_there_and_restores_the_times(call:
     call.refuses("NOT_FOUND", "capsule_fetch", id="X", include_deleted=True)
 
 
-def test_replace_inserts_what_does_not_collide(call: Door) -> None:
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
+def test_replace_inserts_lines_without_collision(call: Door) -> None:
     call("capsule_import", path=call.write_export(record("X", "auth")), mode="replace")
     assert call("capsule_fetch", workspace="w", name="auth")["id"] == "X"
 
 
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
 def test_replace_revives_a_deleted_capsule_of_that_id(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     call("capsule_delete", id=stored["id"])
@@ -308,6 +340,7 @@ def test_replace_revives_a_deleted_capsule_of_that_id(call: Door) -> None:
     assert call("capsule_fetch", workspace="w", name="auth")["id"] == stored["id"]
 
 
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
 def test_an_ambiguous_replace_fails_the_whole_import(call: Door) -> None:
     one = call("capsule_store", workspace="w", name="one", capsule_text=FULL)
     call("capsule_store", workspace="w", name="two", capsule_text=FULL)
@@ -316,7 +349,8 @@ def test_an_ambiguous_replace_fails_the_whole_import(call: Door) -> None:
     assert problems(error) == [(2, "AMBIGUOUS_COLLISION")]
 
 
-def test_of_two_lines_that_replace_each_other_the_later_one_stays(call: Door) -> None:
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
+def test_the_later_of_two_lines_that_replace_each_other_is_kept(call: Door) -> None:
     path = call.write_export(record("A", "a", capsule_text="first"), record("B", "a", capsule_text="second"))
     call("capsule_import", path=path, mode="replace")
     fetched = call("capsule_fetch", workspace="w", name="a")
@@ -324,13 +358,15 @@ def test_of_two_lines_that_replace_each_other_the_later_one_stays(call: Door) ->
     assert call.names("capsule_inventory", include_deleted=True) == ["a"]
 
 
-def test_a_line_that_meets_two_others_of_its_file_is_ambiguous(call: Door) -> None:
+@holds("1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous")
+def test_a_line_that_collides_with_two_others_of_its_file_is_ambiguous(call: Door) -> None:
     path = call.write_export(record("A", "a"), record("B", "b"), record("A", "b"))
     error = call.refuses("CONFLICT", "capsule_import", path=path, mode="replace")
     assert problems(error) == [(3, "AMBIGUOUS_COLLISION")]
 
 
-def test_a_collision_says_what_collided_and_why(call: Door) -> None:
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
+def test_a_collision_is_reported_with_its_line_and_reason(call: Door) -> None:
     call("capsule_store", workspace="w", name="a", capsule_text=FULL)
     error = call.refuses("CONFLICT", "capsule_import", path=call.write_export(record("X", "A")))
     assert error.details is not None
@@ -339,6 +375,7 @@ def test_a_collision_says_what_collided_and_why(call: Door) -> None:
     assert problem["message"]
 
 
+@holds("1 §6.10: rename adds a number and gives new ids")
 def test_rename_adds_the_first_free_number_and_keeps_the_spelling(call: Door) -> None:
     call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     call("capsule_store", workspace="w", name="auth-1", capsule_text=FULL)
@@ -348,7 +385,8 @@ def test_rename_adds_the_first_free_number_and_keeps_the_spelling(call: Door) ->
     assert call("capsule_fetch", id="Y")["name"] == "AUTH-3"
 
 
-def test_errors_are_named_up_to_a_thousand_and_all_are_counted(call: Door) -> None:
+@holds("1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line")
+def test_all_errors_are_counted_and_at_most_1000_are_listed(call: Door) -> None:
     wrong = call.write_export(*[{"name_raw": f"n{number}"} for number in range(1100)])
     answer = call("capsule_import", path=wrong)
     assert (answer["imported"], answer["skipped"], len(answer["errors"])) == (0, 1100, 1000)
@@ -362,6 +400,7 @@ def test_errors_are_named_up_to_a_thousand_and_all_are_counted(call: Door) -> No
     assert "1100 lines" in error.message
 
 
+@holds("1 §6.10: rename adds a number and gives new ids")
 def test_rename_gives_a_new_id_on_an_id_collision(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     path = call.write_export(record(stored["id"], "other"), record(stored["id"], "auth"))
@@ -371,6 +410,7 @@ def test_rename_gives_a_new_id_on_an_id_collision(call: Door) -> None:
     assert call("capsule_fetch", id=stored["id"])["name"] == "auth"
 
 
+@holds("1 §6.10: rename adds a number and gives new ids")
 def test_rename_shortens_a_name_that_would_pass_256_characters(call: Door) -> None:
     name = "N" * 256
     call("capsule_store", workspace="w", name=name, capsule_text=FULL)
@@ -378,11 +418,13 @@ def test_rename_shortens_a_name_that_would_pass_256_characters(call: Door) -> No
     assert call("capsule_fetch", id="X")["name"] == "N" * 254 + "-1"
 
 
-def test_rename_leaves_names_without_collision_alone(call: Door) -> None:
+@holds("1 §6.10: rename adds a number and gives new ids")
+def test_rename_keeps_names_without_collision(call: Door) -> None:
     call("capsule_import", path=call.write_export(record("X", "Auth"), record("Y")), mode="rename")
     assert call("capsule_fetch", id="X")["name"] == "Auth"
 
 
+@holds("2 §6.12: purge removes deleted capsules for good")
 def test_a_purge_removes_deleted_capsules_for_good(call: Door) -> None:
     stored = call("capsule_store", name="a", capsule_text=FULL)
     call("capsule_store", name="b", capsule_text=FULL)
@@ -396,6 +438,7 @@ def test_a_purge_removes_deleted_capsules_for_good(call: Door) -> None:
     assert call.names("capsule_inventory", include_deleted=True) == ["b"]
 
 
+@holds("2 §6.12: purge removes deleted capsules for good")
 def test_a_purge_can_be_of_one_workspace(call: Door) -> None:
     for workspace in ("One", "two"):
         call("capsule_store", name="a", workspace=workspace, capsule_text=FULL)
@@ -404,23 +447,27 @@ def test_a_purge_can_be_of_one_workspace(call: Door) -> None:
     assert [item["workspace"] for item in call("capsule_inventory", include_deleted=True)["items"]] == ["two"]
 
 
-def test_a_purge_can_leave_recent_deletions(call: Door) -> None:
+@holds("decisions §1: older_than_days counts from the deletion; 0 means all; negative is invalid")
+def test_a_purge_can_keep_recent_deletions(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL)
     call("capsule_delete", name="a")
     assert call("capsule_purge", older_than_days=1)["purged"] == 0
     assert call("capsule_purge", older_than_days=0)["purged"] == 1
 
 
-def test_a_purge_of_nothing_says_so(call: Door) -> None:
+@holds("2 §6.12: purge removes deleted capsules for good")
+def test_a_purge_without_deleted_rows_reports_zero(call: Door) -> None:
     answer = call("capsule_purge")
     assert (answer["purged"], answer["message"]) == (0, "Permanently deleted 0 capsules")
 
 
+@holds("decisions §1: older_than_days counts from the deletion; 0 means all; negative is invalid")
 def test_a_purge_of_negative_days_is_refused(call: Door) -> None:
     call.refuses("INVALID_REQUEST", "capsule_purge", older_than_days=-1)
 
 
-def test_a_purged_capsules_events_stay_without_its_text(call: Door) -> None:
+@holds("decisions §0: one event for each mutation, none for reads and failures, never a text")
+def test_events_of_a_purged_capsule_are_kept_without_its_text(call: Door) -> None:
     call("capsule_store", name="a", capsule_text=FULL + "a secret word")
     call("capsule_delete", name="a")
     call("capsule_purge")

@@ -1,4 +1,4 @@
-"""Unknown tools and arguments lead to the right call, and nothing is called near that is not alike."""
+"""Unknown tools and arguments: the error proposes the right call, and only similar names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contract.doors import Door, open_test_store
 from moss_memory.errors import MossError, find_alike, find_alike_argument
 from moss_memory.registry import catalog
 from moss_memory.registry.foreign_tools import _TOOLS, translate
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -36,8 +37,11 @@ FOREIGN = [
 ]  # fmt: skip
 
 
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
 @pytest.mark.parametrize(("tool", "arguments", "expected"), FOREIGN)
-def test_a_tool_of_another_memory_leads_to_the_one_that_does_it(
+def test_a_tool_name_of_another_memory_proposes_the_equivalent_tool(
     store: Store, tool: str, arguments: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(MossError) as refused:
@@ -49,7 +53,10 @@ def test_a_tool_of_another_memory_leads_to_the_one_that_does_it(
     store.call(error.recovery["tool"], error.recovery["arguments"])
 
 
-def test_what_was_to_be_stored_is_carried_over(store: Store) -> None:
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
+def test_the_proposal_contains_the_text_to_store(store: Store) -> None:
     for tool, arguments, expected in FOREIGN:
         if expected == "capsule_store":
             carried = translate(tool, arguments)
@@ -66,22 +73,31 @@ def test_what_was_to_be_stored_is_carried_over(store: Store) -> None:
     assert translate("searchNotes", {"query": "q"}) == ("moss_search", {"query": "q"})
 
 
-def test_every_tool_that_is_led_to_exists_and_no_name_of_moss_is_taken() -> None:
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
+def test_every_equivalent_tool_exists_and_no_foreign_name_is_a_moss_tool() -> None:
     for name, (tool, _) in _TOOLS.items():
         assert catalog.find(tool) is not None
         assert catalog.find(name) is None
 
 
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
 @pytest.mark.parametrize(
     "arguments", [None, 5, {}, {"query": None}, {"content": {"a": [1]}}, {"entities": [5, {"name": 3}]}]
 )
-def test_odd_arguments_of_a_foreign_tool_are_no_accident(store: Store, arguments: Any) -> None:
+def test_unusual_arguments_of_a_foreign_tool_are_no_internal_error(store: Store, arguments: Any) -> None:
     for name in _TOOLS:
         with pytest.raises(MossError) as refused:
             store.call(name, arguments)
         assert refused.value.code == "INVALID_REQUEST"
 
 
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
 @pytest.mark.parametrize(
     ("name", "like"),
     [
@@ -95,7 +111,7 @@ def test_odd_arguments_of_a_foreign_tool_are_no_accident(store: Store, arguments
         ("x", None),
     ],
 )
-def test_the_nearest_tool_is_alike_or_not_named(call: Door, name: str, like: str | None) -> None:
+def test_a_dissimilar_tool_is_not_proposed(call: Door, name: str, like: str | None) -> None:
     error = call.refuses("INVALID_REQUEST", "moss_call", tool=name, arguments={})
     if like is not None:
         assert (error.details or {})["nearest"] == like
@@ -106,14 +122,20 @@ def test_the_nearest_tool_is_alike_or_not_named(call: Door, name: str, like: str
         assert near is None
 
 
-def test_a_misspelled_tool_is_called_again_by_its_right_name(call: Door) -> None:
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
+def test_the_proposal_for_a_misspelled_tool_has_its_right_name(call: Door) -> None:
     call("capsule_store", name="a", capsule_text="text", allow_thin=True)
     error = call.refuses("INVALID_REQUEST", "moss_call", tool="capsule_fetsh", arguments={"name": "a"})
     assert error.recovery is not None
     assert call(error.recovery["tool"], **error.recovery["arguments"])["capsule_text"] == "text"
 
 
-def test_an_unknown_argument_names_only_one_that_is_alike(call: Door) -> None:
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
+def test_an_unknown_argument_is_reported_with_a_similar_one_only(call: Door) -> None:
     error = call.refuses("INVALID_REQUEST", "branchmind_think_card", workspace="w", card="x", refutes="y")
     assert "nearest" not in (error.details or {})
     error = call.refuses("INVALID_REQUEST", "capsule_store", capsule_txt="x")
@@ -124,7 +146,10 @@ def test_an_unknown_argument_names_only_one_that_is_alike(call: Door) -> None:
     assert "nearest" not in (error.details or {})
 
 
-def test_at_most_a_third_of_the_letters_differ() -> None:
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
+def test_similar_names_differ_in_at_most_a_third_of_their_letters() -> None:
     assert find_alike("abcdef", ["abcdxy"]) == "abcdxy"
     assert find_alike("abcdef", ["abcxyz"]) is None
     assert find_alike("role", ["release"]) is None
@@ -132,15 +157,19 @@ def test_at_most_a_third_of_the_letters_differ() -> None:
     assert find_alike_argument("refutes", ["allow_secrets"]) is None
 
 
-def test_a_tool_that_is_switched_off_is_not_led_to(home: str, clock: Clock) -> None:
+@holds(
+    "decisions §10: unknown tools and arguments name only similar ones; tools of other memory servers lead to Moss's"
+)
+def test_a_disabled_tool_is_not_an_alternative(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_types=["capsule"]) as store:
         with pytest.raises(MossError) as refused:
             store.call("add_memory", {"content": "x"})
         assert "capsule" not in str(refused.value.payload())
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 @pytest.mark.parametrize("tool", ["add_memory", "add_observations", "delete_entities", "search_nodes", "read_note"])
-def test_a_proposed_call_leaves_out_what_is_not_known(store: Store, tool: str) -> None:
+def test_a_proposed_call_omits_unknown_arguments(store: Store, tool: str) -> None:
     error = store.unknown_tool_error(tool, {})
     assert error.recovery is not None
     assert not [value for value in error.recovery["arguments"].values() if value in ("", [], None)]
@@ -150,15 +179,17 @@ def test_a_proposed_call_leaves_out_what_is_not_known(store: Store, tool: str) -
         assert name in error.recovery["arguments"] or f"`{name}`" in error.recovery["reason"]
 
 
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
 @pytest.mark.parametrize(
     ("tool", "nearest"),
     [("tasks_finish", "tasks_complete"), ("capsule_stor", "capsule_store"), ("tasklist", "tasks_list")],
 )
-def test_the_nearest_tool_is_alike_in_each_word(store: Store, tool: str, nearest: str) -> None:
+def test_the_nearest_tool_is_similar_in_each_word(store: Store, tool: str, nearest: str) -> None:
     assert (store.unknown_tool_error(tool).details or {})["nearest"] == nearest
 
 
-def test_a_misspelt_tool_is_called_with_corrected_arguments(store: Store) -> None:
+@holds("decisions §10: the first guesses of agents are refused with a call that leads on")
+def test_the_proposal_for_a_misspelled_tool_has_corrected_arguments(store: Store) -> None:
     error = store.unknown_tool_error("task_create", {"project": "shop", "type": "task", "title": "t", "steps": ["one"]})
     assert error.recovery is not None
     assert error.recovery["tool"] == "tasks_create"

@@ -1,4 +1,4 @@
-"""A workspace is renamed or deleted whole: every family, the index, what others say of it."""
+"""Renaming and deleting whole workspaces: every family, the search index, references from other rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL, StoreDoor, open_test_store
 from support.beside import dump, newest_change
+from support.promises import holds
 
 if TYPE_CHECKING:
     import pytest
@@ -21,7 +22,7 @@ TYPES = ("capsule", "artifact", "note", "node", "record")
 
 
 def fill(door: Door, workspace: str = "Shop") -> str:
-    """Something of every family, each with a word that a search finds; the id of the record."""
+    """Store a searchable word in every family; return the id of the record."""
     place = {"workspace": workspace}
     door("capsule_store", **place, name="auth", capsule_text=FULL + "zebra\n")
     door("capsule_store", **place, name="auth", capsule_text=FULL + "a second zebra\n", mode="replace")
@@ -43,7 +44,7 @@ def fill(door: Door, workspace: str = "Shop") -> str:
 
 
 def found(door: Door, workspace: str | None = None) -> dict[str, list[str]]:
-    """Where the word is found, of each type."""
+    """Return the workspaces in which the word is found, by type."""
     place = {} if workspace is None else {"workspace": workspace}
     hits = door("moss_search", query="zebra", search_mode="keyword", limit=100, **place)["items"]
     return {one: sorted({hit["workspace"] for hit in hits if hit["type"] == one}) for one in TYPES}
@@ -54,7 +55,7 @@ def everywhere(*workspaces: str) -> dict[str, list[str]]:
 
 
 def seen(door: Door, workspace: str) -> dict[str, Any]:
-    """What a workspace shows of itself, without what names it."""
+    """Return the contents of a workspace without its name."""
     place = {"workspace": workspace}
     records = door("retrieve_records", **place)["records"]
     return {
@@ -73,6 +74,7 @@ def seen(door: Door, workspace: str) -> dict[str, Any]:
     }
 
 
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
 def test_a_renamed_workspace_has_everything_of_every_family_under_its_new_name(door: Door) -> None:
     fill(door)
     before = seen(door, "shop")
@@ -88,17 +90,19 @@ def test_a_renamed_workspace_has_everything_of_every_family_under_its_new_name(d
     assert len(door("moss_history", type="capsule", workspace="the store", name="auth")["versions"]) == 3
 
 
-def test_a_renamed_record_has_the_id_that_it_would_have_had_there(door: Door) -> None:
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
+def test_a_renamed_record_has_the_id_of_its_new_workspace(door: Door) -> None:
     before = fill(door)
     door("moss_workspace_rename", name="Shop", new_name="store")
     again = door("submit_payload", workspace="store", capability_id=UNIT, body=BODY, client_request_id="r1")
     assert again["payload_id"] != before
     assert [one["id"] for one in door("retrieve_records", workspace="store")["records"]] == [again["payload_id"]]
     assert again["workspace"] == "store"
-    # The old name is free: the same content there is a record of its own.
+    # The old name is free: the same content there is a separate record.
     assert door("submit_payload", workspace="shop", capability_id=UNIT, body=BODY)["payload_id"] == before
 
 
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
 def test_a_renamed_capsule_has_its_next_version_and_an_artifact_its_old_one(door: Door) -> None:
     fill(door)
     door("moss_workspace_rename", name="Shop", new_name="store")
@@ -106,13 +110,15 @@ def test_a_renamed_capsule_has_its_next_version_and_an_artifact_its_old_one(door
     assert door("artifact_fetch", workspace="store", name="plan")["version"] == 1
 
 
-def test_a_workspace_can_be_spelled_otherwise(door: Door) -> None:
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
+def test_the_spelling_of_a_workspace_can_be_changed(door: Door) -> None:
     fill(door)
     door("moss_workspace_rename", name="shop", new_name="SHOP")
     assert [one["workspace"] for one in door("moss_workspaces")["workspaces"]] == ["SHOP"]
     assert found(door, "shop") == everywhere("SHOP")
 
 
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
 def test_a_taken_name_is_a_conflict_and_changes_nothing(door: Door) -> None:
     fill(door)
     for tool, arguments in (
@@ -130,7 +136,8 @@ def test_a_taken_name_is_a_conflict_and_changes_nothing(door: Door) -> None:
             assert str(arguments["workspace"]) in error.message
 
 
-def test_a_name_that_only_deleted_capsules_have_is_taken_and_the_refusal_says_so(door: Door) -> None:
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
+def test_a_name_used_by_deleted_capsules_only_is_taken_and_the_error_explains_it(door: Door) -> None:
     fill(door)
     door("capsule_store", workspace="gone", name="a", capsule_text=FULL)
     door("capsule_delete", workspace="gone", name="a")
@@ -138,6 +145,7 @@ def test_a_name_that_only_deleted_capsules_have_is_taken_and_the_refusal_says_so
     assert "1 deleted one" in error.message
 
 
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
 def test_an_unknown_workspace_is_not_found_with_the_nearest(door: Door) -> None:
     fill(door)
     for tool, more in (("moss_workspace_rename", {"new_name": "x"}), ("moss_workspace_delete", {"dry_run": False})):
@@ -147,6 +155,7 @@ def test_an_unknown_workspace_is_not_found_with_the_nearest(door: Door) -> None:
     door.refuses("INVALID_REQUEST", "moss_workspace_rename", name="shop", new_name=" ")
 
 
+@holds("workspaces: one is deleted with every family; a dry run lists the contents, restorable rows can be restored")
 def test_a_dry_run_counts_and_changes_nothing(door: Door) -> None:
     fill(door)
     before = dump(door.home)
@@ -159,7 +168,8 @@ def test_a_dry_run_counts_and_changes_nothing(door: Door) -> None:
     assert dump(door.home) == before
 
 
-def test_a_deleted_workspace_leaves_only_what_can_be_restored(door: Door) -> None:
+@holds("workspaces: one is deleted with every family; a dry run lists the contents, restorable rows can be restored")
+def test_a_deleted_workspace_keeps_only_restorable_rows(door: Door) -> None:
     fill(door)
     fill(door, "other")
     before = seen(door, "other")
@@ -178,7 +188,8 @@ def test_a_deleted_workspace_leaves_only_what_can_be_restored(door: Door) -> Non
     assert fill(door, "fresh")
 
 
-def test_numbers_of_changes_go_on_after_a_deletion(door: Door, home: str) -> None:
+@holds("workspaces: one is deleted with every family; a dry run lists the contents, restorable rows can be restored")
+def test_change_numbers_continue_after_a_deletion(door: Door, home: str) -> None:
     door("tasks_create", workspace="shop", kind="task", title="x")
     last = newest_change(door, home)
     door("moss_workspace_delete", name="shop", dry_run=False)
@@ -187,7 +198,8 @@ def test_numbers_of_changes_go_on_after_a_deletion(door: Door, home: str) -> Non
     assert [one["tool"] for one in changes] == ["moss_workspace_delete"]
 
 
-def test_work_begins_anew_in_a_workspace_that_was_deleted(door: Door) -> None:
+@holds("workspaces: one is deleted with every family; a dry run lists the contents, restorable rows can be restored")
+def test_a_deleted_workspace_can_be_used_again(door: Door) -> None:
     fill(door)
     door("moss_workspace_delete", name="shop", dry_run=False)
     assert door("tasks_create", workspace="shop", kind="task", title="x")["id"] == "TASK-001"
@@ -195,14 +207,16 @@ def test_work_begins_anew_in_a_workspace_that_was_deleted(door: Door) -> None:
     assert [one["content"] for one in door("branchmind_show", workspace="shop", doc_kind="notes")["entries"]] == ["new"]
 
 
-def test_the_default_workspace_that_is_renamed_is_told_of(tmp_path: pytest.TempPathFactory, clock: Clock) -> None:
+@holds("workspaces: a workspace is renamed with every family, only to an unused name")
+def test_renaming_the_default_workspace_is_reported(tmp_path: pytest.TempPathFactory, clock: Clock) -> None:
     with open_test_store(str(tmp_path), clock, workspace="shop") as store:
         fill(StoreDoor(store))
         answer = store.call("moss_workspace_rename", {"name": "shop", "new_name": "store"})
         assert "shop" in answer["warning"]
 
 
-def test_a_workspace_is_not_changed_in_part_where_a_family_is_closed(tmp_path: pytest.TempPathFactory) -> None:
+@holds("workspaces: one is deleted with every family; a dry run lists the contents, restorable rows can be restored")
+def test_a_workspace_is_not_changed_if_a_family_is_closed(tmp_path: pytest.TempPathFactory) -> None:
     with open_test_store(str(tmp_path), disabled_types=("task",)) as store:
         store.call("capsule_store", {"workspace": "shop", "capsule_text": FULL})
         door = StoreDoor(store)

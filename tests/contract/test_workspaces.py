@@ -1,4 +1,4 @@
-"""Which workspaces there are, and what is in them."""
+"""Listing workspaces and counting their contents."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.doors import FULL, StoreDoor, open_test_store
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock, Door
 
 
 def fill(door: Door, clock: Clock) -> None:
-    """Five workspaces, each with something of another family."""
+    """Create five workspaces, each with rows of another family."""
     clock.advance(1)
     door("capsule_store", workspace="Hand-overs", name="a", capsule_text=FULL)
     clock.advance(1)
@@ -28,7 +29,8 @@ def fill(door: Door, clock: Clock) -> None:
     door("branchmind_notes_commit", workspace="notes", content="heard")
 
 
-def test_workspaces_are_listed_with_what_is_in_them_newest_change_first(door: Door, clock: Clock) -> None:
+@holds("decisions §7: moss_workspaces lists the workspaces with counts, most recently changed first")
+def test_workspaces_are_listed_with_counts_newest_change_first(door: Door, clock: Clock) -> None:
     assert door("moss_workspaces") == {
         "workspaces": [],
         "pagination": {"limit": 50, "offset": 0, "has_more": False, "total": 0},
@@ -47,6 +49,7 @@ def test_workspaces_are_listed_with_what_is_in_them_newest_change_first(door: Do
     assert door("moss_workspaces")["workspaces"][0]["workspace"] == "Hand-overs"
 
 
+@holds("decisions §10: the order of workspaces is the true order of change within a second")
 def test_changes_within_one_second_are_listed_in_their_true_order(door: Door) -> None:
     for workspace in ("b", "a", "c"):
         door("capsule_store", workspace=workspace, name="x", capsule_text=FULL)
@@ -57,7 +60,8 @@ def test_changes_within_one_second_are_listed_in_their_true_order(door: Door) ->
     assert found[0]["tasks"] == 1
 
 
-def test_what_is_gone_does_not_count_and_an_empty_workspace_is_not_listed(door: Door, clock: Clock) -> None:
+@holds("decisions §7: moss_workspaces lists the workspaces with counts, most recently changed first")
+def test_deleted_rows_are_not_counted_and_empty_workspaces_not_listed(door: Door, clock: Clock) -> None:
     door("capsule_store", workspace="w", name="a", capsule_text=FULL)
     door("artifact_store", workspace="v", name="a", kind="k", data={}, ttl_seconds=10)
     door("capsule_delete", workspace="w", name="a")
@@ -65,7 +69,8 @@ def test_what_is_gone_does_not_count_and_an_empty_workspace_is_not_listed(door: 
     assert door("moss_workspaces")["workspaces"] == []
 
 
-def test_workspaces_come_in_pages(door: Door) -> None:
+@holds("decisions §7: moss_workspaces lists the workspaces with counts, most recently changed first")
+def test_the_list_of_workspaces_is_paged(door: Door) -> None:
     for number in range(5):
         door("capsule_store", workspace=f"w{number}", capsule_text=FULL)
     seen = [door("moss_workspaces", limit=2, offset=offset) for offset in (0, 2, 4)]
@@ -74,11 +79,12 @@ def test_workspaces_come_in_pages(door: Door) -> None:
     assert door.refuses("INVALID_REQUEST", "moss_workspaces", limit=0)
 
 
+@holds("decisions §7: moss_workspaces lists the workspaces with counts, most recently changed first")
 @pytest.mark.parametrize(
     ("closed", "left"),
     [("capsule", {"state", "Work", "Graph", "notes"}), ("reasoning", {"Hand-overs", "state", "Work"})],
 )
-def test_a_closed_family_makes_no_workspace_and_counts_nothing(
+def test_rows_of_a_closed_family_are_not_counted_and_list_no_workspace(
     home: str, clock: Clock, closed: str, left: set[str]
 ) -> None:
     with open_test_store(home, clock) as store:
@@ -87,7 +93,8 @@ def test_a_closed_family_makes_no_workspace_and_counts_nothing(
         assert {one["workspace"] for one in store.call("moss_workspaces", {})["workspaces"]} == left
 
 
-def test_the_workspaces_that_changed_last_come_first_with_what_they_hold(door: Door, clock: Clock) -> None:
+@holds("workspaces: the last changed come first, each with its contents")
+def test_recent_workspaces_are_listed_newest_first_with_counts(door: Door, clock: Clock) -> None:
     assert door("moss_recent") == {"workspaces": [], "total": 0}
     fill(door, clock)
     found = door("moss_recent")
@@ -102,7 +109,8 @@ def test_the_workspaces_that_changed_last_come_first_with_what_they_hold(door: D
     assert door("moss_recent", limit=1)["total"] == 5
 
 
-def test_a_workspace_in_which_nothing_is_left_is_not_recent(door: Door, clock: Clock) -> None:
+@holds("workspaces: the last changed come first, each with its contents")
+def test_an_empty_workspace_is_not_recent(door: Door, clock: Clock) -> None:
     door("capsule_store", workspace="w", name="a", capsule_text=FULL)
     door("artifact_store", workspace="v", name="a", kind="k", data={}, ttl_seconds=10)
     door("branchmind_init", workspace="empty")
@@ -111,10 +119,11 @@ def test_a_workspace_in_which_nothing_is_left_is_not_recent(door: Door, clock: C
     assert door("moss_recent") == {"workspaces": [], "total": 0}
 
 
-def test_what_changed_long_ago_is_ordered_by_its_day(home: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    from moss_memory.tools.everything import recent_workspaces
+@holds("workspaces: the last changed come first, each with its contents")
+def test_old_changes_are_ordered_by_day(home: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    from moss_memory.tools.everything import workspace_tools
 
-    monkeypatch.setattr(recent_workspaces, "CHANGES_READ", 1)
+    monkeypatch.setattr(workspace_tools, "CHANGES_READ", 1)
     with open_test_store(home, clock) as store:
         door = StoreDoor(store)
         for workspace in ("z", "a", "m"):
@@ -126,8 +135,9 @@ def test_what_changed_long_ago_is_ordered_by_its_day(home: str, clock: Clock, mo
     assert found[1]["day"] > found[2]["day"]
 
 
+@holds("workspaces: the last changed come first, each with its contents")
 @pytest.mark.parametrize("closed", ["capsule", "artifact", "reasoning", "task"])
-def test_a_closed_family_makes_no_workspace_recent(home: str, clock: Clock, closed: str) -> None:
+def test_changes_of_a_closed_family_make_no_workspace_recent(home: str, clock: Clock, closed: str) -> None:
     with open_test_store(home, clock) as store:
         fill(StoreDoor(store), clock)
     with open_test_store(home, clock, disabled_types=[closed]) as store:

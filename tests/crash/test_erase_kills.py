@@ -1,4 +1,4 @@
-"""Killed at each step on the disk: something is erased or there as before, and the next write takes its last byte.
+"""Erasing killed at each step on the disk: a row is erased or unchanged, and the next write removes its last byte.
 
 What goes in slices is there as before or as after one of them.
 """
@@ -40,12 +40,12 @@ ERASED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "task": ({"type": "task", **HERE, "target": "TASK-001"}, ["Jmaxtrundelk", "Kqenvoblitzu", "Lyrgaspodunx"]),
     "step": ({"type": "task", **HERE, "target": "TASK-001", "step_id": "STEP-001"}, ["Kqenvoblitzu"]),
 }
-"""What is erased, but for the ids that it is given, and the words that go with it."""
+"""For each tool that erases: its arguments except the ids, and the words of the erased rows."""
 Base = tuple["Path", dict[str, dict[str, Any]]]
-"""A home, and what names those that are given ids."""
+"""The home of a store, and the arguments of each tool that needs ids."""
 
 KILLS = 8
-"""So many moments are tried of each, spread over all the steps that it takes, most of them before its commit."""
+"""The number of kills per tool, spread over all its steps; most come before its commit."""
 
 ERASES = (
     DEADLY
@@ -70,7 +70,7 @@ left = 10**9
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
-    """A home with one of everything that can be erased, among others."""
+    """Return a home with one row of each kind that can be erased, among others."""
     home = tmp_path_factory.mktemp("erased") / "home"
     with open_test_store(str(home), Clock()) as store:
         door = StoreDoor(store)
@@ -99,25 +99,25 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
 
 
 def left_by(home: Path) -> dict[str, Any]:
-    """Every row of a store that is sound, without what is still to be done."""
+    """Return every row of a sound store, without the pending maintenance."""
     with Beside(home) as beside:
         assert beside.problems() == []
         return {table: rows for table, rows in beside.dump().items() if table not in ("erasures", "upkeep")}
 
 
 def erase(home: Path, steps: int, tool: str, what: dict[str, Any]) -> str:
-    """Erases in a process that dies after so many steps; else it says how many it took."""
+    """Run an erasing tool in a process that dies after `steps` steps; return the number of steps if it finished."""
     process = start(ERASES, steps, home, tool, json.dumps(what))
     return process.communicate(timeout=TIMEOUT_S)[0].strip()
 
 
 def is_killed(told: str, steps: int) -> bool:
-    """Whether it was killed, or came to its end before: a slice more or less is a matter of time."""
+    """Return whether the process was killed; it may have finished because the number of slices varies with time."""
     return told == "" or int(told) <= steps
 
 
 @pytest.mark.parametrize("case", first_of(ERASED))
-def test_killed_at_any_step_it_is_there_as_before_or_erased_to_the_last_byte(
+def test_killed_at_any_step_a_row_is_unchanged_or_erased_to_the_last_byte(
     base: Base, tmp_path: Path, case: str
 ) -> None:
     home, named = base
@@ -144,7 +144,7 @@ def test_killed_at_any_step_it_is_there_as_before_or_erased_to_the_last_byte(
 
 
 @pytest.mark.parametrize("tool", first_of(["branchmind_purge", "artifact_purge"]))
-def test_a_purge_killed_at_any_step_is_as_after_one_of_its_slices(
+def test_a_purge_killed_at_any_step_leaves_whole_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
     home, whole = tmp_path / "home", tmp_path / "whole"
@@ -173,7 +173,7 @@ def test_a_purge_killed_at_any_step_is_as_after_one_of_its_slices(
 
 
 def leave_behind(home: Path, tool: str) -> list[str]:
-    """Notes that a reset hid and nodes that were deleted, or artifacts that were: the words that they hold."""
+    """Store notes hidden by a reset and deleted nodes, or deleted artifacts; return their words."""
     chance = random.Random(23)  # noqa: S311
     words = [word(chance) for _ in range(24)]
     with open_test_store(str(home), Clock()) as store:
@@ -194,7 +194,7 @@ def leave_behind(home: Path, tool: str) -> list[str]:
 
 
 def slices_of(home: Path, tool: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What a purge leaves after each of its slices."""
+    """Return the rows that a purge leaves after each of its slices."""
     in_small_slices(monkeypatch)
     found: list[dict[str, Any]] = []
     yield_lock = SqliteWrite.yield_lock

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.sqlite("the write lock is a file beside the store")
 
 @pytest.fixture(autouse=True)
 def quick_stores() -> Iterator[None]:
-    """Thousands of writes need not wait for the disk."""
+    """Make stores without syncs, because thousands of writes need not wait for the disk."""
     make_stores(quickly=True)
     yield
     make_stores(quickly=False)

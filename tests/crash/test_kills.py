@@ -1,4 +1,4 @@
-"""A hundred writers are killed in the middle of their work: what they acknowledged is there, and nothing half-done."""
+"""A hundred writers are killed during their work: acknowledged writes are stored, and no write is half-done."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from support.store_truth import check_truth, open_at
 from support.thorough import first_of
 
 KILLS = 100
-BATCHES = 4
+BATCHES = 10
 
 
 @pytest.mark.parametrize("batch", first_of(range(BATCHES)))
-def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_nothing_half_done(home: Path, batch: int) -> None:
+def test_a_killed_writer_loses_no_acknowledged_write_and_leaves_none_half_done(home: Path, batch: int) -> None:
     chance = random.Random(batch)  # noqa: S311
     unfinished = 0
     for number in range(KILLS // BATCHES):

@@ -1,4 +1,4 @@
-"""Whoever holds the write lock or waits for it may be killed at any step: the next one gets it, and only the next."""
+"""A holder or a waiter of the write lock is killed at any step: the next waiter gets the lock, and no other."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from support.python_process import start
 
 LONG_S = 60.0
 MOST_STEPS = 120
-"""More system calls than a turn takes; the loop ends at the first step that a turn does not have."""
+"""More system calls than one turn makes; the loop ends at the first step that a turn does not have."""
 
 
 class Behind:
-    """Two threads that stand in line behind the victim; each counts those who are inside with it."""
+    """Two threads that queue behind the victim; each counts the holders at the time that it has the lock."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -48,7 +48,7 @@ class Behind:
         assert self.met == [1, 1]
 
 
-def test_one_who_waits_may_be_killed_at_any_step(home: Path) -> None:
+def test_a_waiter_may_be_killed_at_any_step(home: Path) -> None:
     lock = SimpleLock(home)
     killed = 0
     for step in range(1, MOST_STEPS):
@@ -71,7 +71,7 @@ def test_one_who_waits_may_be_killed_at_any_step(home: Path) -> None:
     lock.release()
 
 
-def test_one_who_goes_in_at_once_may_be_killed_at_any_step(home: Path) -> None:
+def test_a_writer_that_gets_the_lock_at_once_may_be_killed_at_any_step(home: Path) -> None:
     lock = SimpleLock(home)
     for step in range(1, MOST_STEPS):
         with LockUser(home, killed_at=step) as victim:
@@ -89,7 +89,7 @@ def test_one_who_goes_in_at_once_may_be_killed_at_any_step(home: Path) -> None:
     assert step > 8, "the steps are not seen"
 
 
-def test_holders_and_waiters_that_are_killed_are_followed_by_those_that_still_wait(home: Path) -> None:
+def test_after_killed_holders_and_waiters_the_remaining_waiters_get_the_lock(home: Path) -> None:
     users = [LockUser(home) for _ in range(5)]
     holder, *waiting = users
     assert holder.take() == "has it"
@@ -131,7 +131,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_child_that_outlives_a_killed_one_does_not_stand_in_line_for_it(home: Path) -> None:
+def test_a_forked_child_does_not_keep_the_place_of_its_killed_parent_in_the_queue(home: Path) -> None:
     lock = SimpleLock(home)
     lock.acquire(0)
     victim = start(FORK_WHILE_WAITING, home)

@@ -1,4 +1,4 @@
-"""Killed at each step on the disk: an import, an export or a migration is not begun or done, never between."""
+"""An import, an export or a migration killed at each step on the disk has not begun or is complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.store_truth import capsule, open_at, refusal
 from support.thorough import first_of
 
 EVERY_STEP = 6
-"""So many steps are tried one by one, then every thirteenth."""
+"""The number of steps that are tried one by one; after them every thirteenth."""
 
 CALLS = DEADLY + (
     """
@@ -33,7 +33,7 @@ print("whole", flush=True)
 
 
 def killed(script: str, prepare: Callable[[int], tuple[object, ...]]) -> Iterator[tuple[Any, bool]]:
-    """Runs a script again and again, each time killed some steps later, until it comes to its end."""
+    """Run a script repeatedly, each time killed some steps later, until it finishes."""
     steps = 0
     while True:
         arguments = prepare(steps)
@@ -46,13 +46,12 @@ def killed(script: str, prepare: Callable[[int], tuple[object, ...]]) -> Iterato
 
 
 def problems(home: Path) -> list[str]:
-    """Whatever is wrong with a store."""
     with Beside(home) as beside:
         return beside.problems()
 
 
 def fill(home: Path) -> None:
-    """A little of everything."""
+    """Store some rows of each family."""
     with open_test_store(str(home), Clock()) as store:
         for name in "abc":
             store.call("capsule_store", {"name": name, "capsule_text": capsule(f"words of {name}")})
@@ -63,7 +62,7 @@ def fill(home: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", first_of(["replace", "error"]))
-def test_an_import_that_is_killed_brought_in_all_or_nothing(tmp_path: Path, mode: str) -> None:
+def test_a_killed_import_stores_all_or_nothing(tmp_path: Path, mode: str) -> None:
     source, base, out = tmp_path / "source", tmp_path / "base", tmp_path / "out"
     fill(source)
     with open_at(source) as store:
@@ -89,7 +88,7 @@ def test_an_import_that_is_killed_brought_in_all_or_nothing(tmp_path: Path, mode
     assert len(states) > EVERY_STEP
 
 
-def test_an_export_that_is_killed_is_known_as_unfinished_and_finished_by_the_next(tmp_path: Path) -> None:
+def test_a_killed_export_is_marked_unfinished_and_completed_by_the_next(tmp_path: Path) -> None:
     home, first, clean = tmp_path / "home", tmp_path / "first", tmp_path / "clean"
     fill(home)
     with open_at(home) as store:
@@ -123,9 +122,7 @@ def test_an_export_that_is_killed_is_known_as_unfinished_and_finished_by_the_nex
 
 
 @pytest.mark.parametrize("version", first_of([1, 8]))
-def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one_with_every_row(
-    tmp_path: Path, version: int
-) -> None:
+def test_a_killed_migration_leaves_the_old_or_the_new_schema_with_every_row(tmp_path: Path, version: int) -> None:
     base = tmp_path / "base"
     fill(base)
     make_old(str(base), version)
@@ -145,7 +142,7 @@ def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one_with_ev
     assert len(found) > EVERY_STEP
 
 
-def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path: Path) -> None:
+def test_a_killed_sync_is_completed_by_the_next(tmp_path: Path) -> None:
     base, clean = tmp_path / "base", tmp_path / "clean"
     fill(base)
     with open_at(base) as store:

@@ -1,4 +1,4 @@
-"""Writers of notes and graphs are killed in the middle: batches are whole or absent, and a merge can be done again."""
+"""Writers of notes and graphs are killed during a batch: batches are whole or absent, and a merge can be repeated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts
+from artifact.samples import check_artifacts
 from property.reasoning_model import ReasoningModel
 from support.killing import all_before, kill_in_the_middle
 from support.store_truth import open_at
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from support.killing import Wait
 
 KILLS = 30
-BATCHES = 2
+BATCHES = 3
 STEPS = 60
 EDGE = ("from", "rel", "to")
 MERGES = ("merge", "graph_merge")
@@ -73,7 +73,7 @@ class Plan:
         self.steps.append((tool, {"workspace": self.workspace, **arguments}, goes_on))
 
     def _notes(self, branch: str, count: int) -> None:
-        """Notes in one document, and one in two at once."""
+        """Add notes to one document, and to two at once."""
         for _ in range(count):
             text = f"word{len(self.steps)} " + "the filling " * self._random.randrange(300)
             self._add("notes_commit", branch=branch, content=text)
@@ -92,14 +92,14 @@ class Plan:
         self._add("graph_apply", large=True, branch=branch, ops=[*nodes, *edges, *gone])
 
     def _merge(self, tool: str) -> None:
-        """All at once, or the first pages of it."""
+        """Add a merge of everything at once, or of the first pages."""
         limit = self._random.choice([1000, 1000, 5])
         way: dict[str, Any] = {"from": "what-if", "into": "main", "limit": limit}
         for page in range(1 if limit == 1000 else 3):
             self._add(tool, large=True, goes_on=page > 0, **way)
 
     def model_after(self, steps: int) -> ReasoningModel:
-        """The model once it has done so many steps."""
+        """Return the model after a number of steps."""
         model = ReasoningModel(0)
         answer: dict[str, Any] = {}
         for tool, arguments, goes_on in self.steps[:steps]:
@@ -126,7 +126,7 @@ def state_in_model(model: ReasoningModel, workspace: str) -> State:
 
 
 ALL = {"limit": 200, "max_chars": 0}
-"""A page that no budget cuts."""
+"""Arguments for a page without a limit of characters."""
 
 
 def state_in_store(store: Store, workspace: str) -> State:
@@ -146,7 +146,7 @@ def contents(store: Store, place: dict[str, Any]) -> list[str]:
 
 
 def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
-    """The titles of the nodes, and the edges, by key: all that differs from a graph with nothing in it."""
+    """Return the titles of the nodes, and the edges, by key: all differences from an empty graph."""
     found: dict[str, str] = {}
     way = {"workspace": place["workspace"], "from": "empty", "to": place["branch"], "limit": 200}
     page: dict[str, Any] = {"pagination": {"has_more": True}}
@@ -160,12 +160,12 @@ def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
 
 
 def one_of_the_large(plan: Plan, chance: random.Random) -> Wait:
-    """Waits for one of the steps that write many rows to begin."""
+    """Return a wait for the start of one of the steps that write many rows."""
     return all_before(chance.choice(plan.large[:-4]), chance)
 
 
 def check_merging_again(store: Store, model: ReasoningModel, workspace: str) -> None:
-    """Merging from the beginning adds exactly what the killed writer had not merged yet."""
+    """Assert that merging from the beginning adds exactly the entries that the killed writer had not merged."""
     for tool in MERGES:
         way = {"workspace": workspace, "from": "what-if", "into": "main", "limit": 1000}
         expected, answer = model.call(tool, way), store.call(f"branchmind_{tool}", way)
@@ -178,7 +178,7 @@ def check_merging_again(store: Store, model: ReasoningModel, workspace: str) -> 
 
 
 @pytest.mark.parametrize("batch", first_of(range(BATCHES)))
-def test_a_killed_writer_leaves_whole_batches_and_a_merge_that_can_be_done_again(home: Path, batch: int) -> None:
+def test_a_killed_writer_leaves_whole_batches_and_a_repeatable_merge(home: Path, batch: int) -> None:
     chance = random.Random(batch)  # noqa: S311
     unfinished = 0
     for number in range(KILLS // BATCHES):

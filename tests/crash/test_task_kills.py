@@ -1,4 +1,4 @@
-"""Writers of tasks and cards are killed in the middle: what they acknowledged is there, and all of it is one."""
+"""Writers of tasks and cards are killed during a write: acknowledged writes are stored and consistent."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts
-from property.task_model import Organism, RefusedCallError, Step, TaskModel, check_one_organism, home_of
+from artifact.samples import check_artifacts
+from property.task_model import RefusedCallError, Step, TaskModel, WorkspaceState, check_consistency, home_of
 from support.killing import kill_in_the_middle, some_of, writer_with
 from support.store_truth import open_at
 from support.thorough import first_of
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 KILLS = 30
-BATCHES = 2
+BATCHES = 3
 STEPS = 60
 CONFIRMED = {"criteria": True, "tests": True}
 WORK = writer_with("tools.task.task_tools", "tools.task.step_tools", "tools.reasoning.cards.card_create")
 State = dict[str, Any]
-"""What can be said of a workspace without ids and times that only the store knows."""
+"""The state of a workspace without the ids and times that the store assigns."""
 
 
 class Plan:
@@ -43,7 +43,7 @@ class Plan:
             self._random.choice(deeds)(len(self.steps))
 
     def _change(self, tool: str, **arguments: Any) -> None:
-        """Adds a call that the model does not refuse."""
+        """Add a call that the model does not refuse."""
         sent = {"workspace": self.workspace, **arguments}
         if not isinstance(self._model.call(tool, sent), RefusedCallError):
             self.steps.append((f"tasks_{tool}", sent))
@@ -101,7 +101,7 @@ class Plan:
         self._change("delete", target=target, **step)
 
     def _think(self, number: int) -> None:
-        """A loop of cards about one target, each of which hangs on the ones before it."""
+        """Add a loop of cards about one target; each card depends on the ones before it."""
         target = self._target()
         if target in self._model.space(self.workspace).tasks:
             for part in range(4):
@@ -111,7 +111,7 @@ class Plan:
                 self.steps.append(("branchmind_think_card", sent))
 
     def state_after(self, steps: int) -> State:
-        """What the workspace must look like once so many steps were done."""
+        """Return the expected state of the workspace after a number of steps."""
         model = TaskModel(0)
         cards: dict[str, list[str]] = {}
         for tool, arguments in self.steps[:steps]:
@@ -130,8 +130,8 @@ class Plan:
         }  # fmt: skip
 
 
-def state_in_store(store: Store, workspace: str, found: Organism) -> State:
-    """The same, as the store says it."""
+def state_in_store(store: Store, workspace: str, found: WorkspaceState) -> State:
+    """Return the stored state of the workspace."""
     radars = found.radars
     known = dict.fromkeys(event["target"] for event in found.events)
     notes = {target: notes_of(store, workspace, target) for target in known}
@@ -162,7 +162,7 @@ def notes_of(store: Store, workspace: str, target: str) -> list[str]:
 
 
 def cards_of(store: Store, workspace: str, target: str) -> list[str]:
-    """The ids of the cards in a trace; the graph must have each of them with all its edges, and no other."""
+    """Return the ids of the cards in a trace, asserting that the graph has exactly them with all their edges."""
     place = {"workspace": workspace, "branch": home_of(target), "limit": 200}
     entries = store.call("branchmind_show", {**place, "doc": f"{target}-trace"})["entries"]
     cards = [entry["meta"] for entry in entries if entry["kind"] == "note"]
@@ -176,21 +176,23 @@ def cards_of(store: Store, workspace: str, target: str) -> list[str]:
 
 
 def go_on(store: Store, plan: Plan, state: State) -> None:
-    """Says every card again, which changes nothing, and writes one more note, which takes the next revision."""
+    """Repeat every card, which changes nothing, and write one more note, which gets the next revision."""
     told = {card for cards in state["cards"].values() for card in cards}
     alive = {item["id"]: item["revision"] for item in state["items"]}
     for tool, arguments in plan.steps:
         if tool == "branchmind_think_card" and arguments["card"]["id"] in told and arguments["target"] in alive:
             assert not store.call(tool, arguments)["inserted"]
-    assert state_in_store(store, plan.workspace, check_one_organism(store, plan.workspace)) == state
+    assert state_in_store(store, plan.workspace, check_consistency(store, plan.workspace)) == state
     for target, revision in list(alive.items())[:1]:
         note = {"workspace": plan.workspace, "target": target, "note": "going on", "expected_revision": revision}
         assert store.call("tasks_note", note)["revision"] == revision + 1
-    check_one_organism(store, plan.workspace)
+    check_consistency(store, plan.workspace)
 
 
 @pytest.mark.parametrize("batch", first_of(range(BATCHES)))
-def test_a_killed_writer_of_tasks_loses_nothing_it_acknowledged_and_leaves_one_organism(home: Path, batch: int) -> None:
+def test_a_killed_writer_of_tasks_loses_nothing_it_acknowledged_and_leaves_it_consistent(
+    home: Path, batch: int
+) -> None:
     chance = random.Random(batch)  # noqa: S311
     unfinished = 0
     for number in range(KILLS // BATCHES):
@@ -198,7 +200,7 @@ def test_a_killed_writer_of_tasks_loses_nothing_it_acknowledged_and_leaves_one_o
         acknowledged = kill_in_the_middle(WORK, home, plan.steps, some_of(STEPS // 2, chance)).count(b"a")
         unfinished += acknowledged < len(plan.steps)
         with open_at(home) as store:
-            found = state_in_store(store, plan.workspace, check_one_organism(store, plan.workspace))
+            found = state_in_store(store, plan.workspace, check_consistency(store, plan.workspace))
             possible = [plan.state_after(steps) for steps in (acknowledged, acknowledged + 1)]
             assert found in possible, (acknowledged, plan.steps[acknowledged - 1 : acknowledged + 1])
             go_on(store, plan, found)

@@ -1,4 +1,4 @@
-"""What the README and the tutorial tell people to type does what they say."""
+"""The commands of the README and the tutorial produce the shown output."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _shell_of_the_readme() -> str:
     return next(block for block in _blocks(ROOT / "README.md", "sh") if "moss save" in block)
 
 
-def test_the_minute_in_the_readme_works_as_typed(tmp_path: Path) -> None:
+def test_the_first_commands_of_the_readme_work_as_typed(tmp_path: Path) -> None:
     printed = _run(["bash", "-e"], tmp_path, _shell_of_the_readme())
     assert '"moss_capsule":"auth"' in printed.replace(" ", "")
     assert "refresh tokens in Redis" in printed
     assert "<b>refresh</b>" in printed
 
 
-def test_the_python_in_the_readme_prints_the_capsule_that_the_shell_saved(tmp_path: Path) -> None:
+def test_the_python_code_of_the_readme_prints_the_capsule_saved_in_the_shell(tmp_path: Path) -> None:
     _run(["bash", "-e"], tmp_path, _shell_of_the_readme())
     (python,) = _blocks(ROOT / "README.md", "python")
     assert "add a test for replayed tokens" in _run([sys.executable, "-"], tmp_path, python)
@@ -54,7 +54,7 @@ NOT_TYPED = {
     "make run": "it installs packages from the network and then serves until Ctrl-C; the tour and the demonstration "
     "have tests of their own, and the second line is the environment of this test",
 }
-"""How the blocks of the README begin that no test types, and the reason."""
+"""Prefixes of README blocks that no test runs, with the reason."""
 
 
 def test_every_block_of_the_readme_works_on_a_terminal(tmp_path: Path) -> None:
@@ -91,14 +91,14 @@ def test_the_tutorial_works_as_typed_from_top_to_bottom(tmp_path: Path) -> None:
     assert '"purged":' in printed.replace(" ", "")
 
 
-def test_the_refusal_in_the_tutorial_is_the_one_that_is_printed(tmp_path: Path) -> None:
+def test_the_refusal_in_the_tutorial_is_the_printed_one(tmp_path: Path) -> None:
     (console,) = _blocks(ROOT / "docs" / "tutorial.md", "console")
     command, expected = console.strip().removeprefix("$ ").split("\n", 1)
     environment = {**os.environ, "MOSS_HOME": str(tmp_path), "PATH": f"{BIN}:{os.environ['PATH']}"}
     assert bash_on_terminal(command, tmp_path, environment) == (1, f"{expected}\n")
 
 
-def test_the_readme_and_the_tutorial_show_a_terminal_what_they_say(tmp_path: Path) -> None:
+def test_the_terminal_output_in_the_readme_and_the_tutorial_is_exact(tmp_path: Path) -> None:
     tutorial = ROOT / "docs" / "tutorial.md"
     home = str(tmp_path / "home")
     environment = {**os.environ, "MOSS_HOME": home, "HOME": home, "PATH": f"{BIN}:{os.environ['PATH']}"}
@@ -114,7 +114,7 @@ def test_the_readme_and_the_tutorial_show_a_terminal_what_they_say(tmp_path: Pat
     assert [line for line in shown.splitlines() if len(line) > 80] == []
 
 
-def test_the_questions_of_search_by_meaning_are_answered_as_the_page_says(tmp_path: Path) -> None:
+def test_the_questions_on_the_page_of_search_by_meaning_have_the_shown_answers(tmp_path: Path) -> None:
     script = "\n".join(_blocks(ROOT / "docs" / "how-to" / "search-by-meaning.md", "sh"))
     printed = [json.loads(line) for line in _run(["bash", "-e"], tmp_path, script).splitlines()]
     found = [answer["items"][0]["title"] for answer in printed if "items" in answer]
@@ -122,7 +122,7 @@ def test_the_questions_of_search_by_meaning_are_answered_as_the_page_says(tmp_pa
     assert printed[-1] == {"indexed": 0, "pending": 0}
 
 
-def test_a_key_is_refused_and_found_as_the_page_says(tmp_path: Path) -> None:
+def test_a_key_is_refused_and_found_as_documented(tmp_path: Path) -> None:
     script = "\n".join(_blocks(ROOT / "docs" / "how-to" / "keep-secrets-out.md", "sh"))
     refused, stored, *report = _run(["bash", "-e"], tmp_path, script).splitlines()
     assert refused == "refused"
@@ -132,7 +132,7 @@ def test_a_key_is_refused_and_found_as_the_page_says(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("moss.db")), "the example left a key in a store"
 
 
-def test_what_was_erased_is_nowhere_as_the_page_says(tmp_path: Path) -> None:
+def test_erased_text_is_gone_as_documented(tmp_path: Path) -> None:
     script = "\n".join(_blocks(ROOT / "docs" / "how-to" / "take-something-out.md", "sh"))
     _, counted, done, said = _run(["bash", "-e"], tmp_path, script).splitlines()
     told = _blocks(ROOT / "docs" / "how-to" / "take-something-out.md", "json")
@@ -142,7 +142,7 @@ def test_what_was_erased_is_nowhere_as_the_page_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["back-up.md", "move.md"])
-def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: Path) -> None:
+def test_every_moss_command_in_a_how_to_exists(page: str, tmp_path: Path) -> None:
     text = "\n".join(_blocks(ROOT / "docs" / "how-to" / page, "sh"))
     commands = set(re.findall(r"^moss ([a-z-]+)", text, re.MULTILINE))
     assert commands
@@ -150,9 +150,9 @@ def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: 
         assert "usage" in _run([str(BIN / "moss"), command, "--help"], tmp_path, "").lower()
 
 
-def test_the_core_on_the_page_is_the_core_that_is_listed() -> None:
+def test_the_core_on_the_page_is_the_listed_core() -> None:
     page = (ROOT / "docs" / "how-to" / "connect.md").read_text(encoding="utf-8")
-    table = page.partition("| a session wants to")[2].partition("\n\n")[0]
+    table = page.partition("| to | tools |")[2].partition("\n\n")[0]
     told = re.findall(r"`(\w+_\w+)`", table)
     assert sorted(told) == sorted(CORE)
 

@@ -1,4 +1,4 @@
-"""The programs of the how-to for frameworks do what it says."""
+"""The programs of the how-to for frameworks."""
 
 # ruff: noqa: E402 - what is an extra may be missing
 from __future__ import annotations

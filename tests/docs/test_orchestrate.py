@@ -1,4 +1,4 @@
-"""The how-tos for orchestrators show code that runs, and it does what they say."""
+"""The code of the how-tos for orchestrators runs and has the documented results."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _run(script: str, folder: Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """A Node that is new enough; installed where that can be done, never skipped."""
+    """Return a recent Node, installed if possible, never skipped."""
     if shutil.which("node") is None and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "install", "--yes", "--quiet", "nodejs"], capture_output=True, check=False)
     found = shutil.which("node")
@@ -74,9 +74,7 @@ def node() -> str:
     [(PYTHON_PAGE, "python", "orchestrator/*.py"), (JAVASCRIPT_PAGE, "js", "javascript/*.mjs")],
     ids=["python", "javascript"],
 )
-def test_every_piece_of_code_in_a_how_to_is_a_piece_of_the_example_that_runs(
-    page: Path, language: str, sources: str
-) -> None:
+def test_every_code_block_of_a_how_to_is_part_of_the_running_example(page: Path, language: str, sources: str) -> None:
     files = [path.read_text(encoding="utf-8") for path in EXAMPLES.glob(sources)]
     shown = [body for _, body in _blocks(page, language)]
     assert len(shown) >= 9
@@ -87,7 +85,7 @@ def test_every_piece_of_code_in_a_how_to_is_a_piece_of_the_example_that_runs(
 
 @pytest.fixture(scope="module")
 def printed_by_python(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What the Python example says, run as the how-to says, from the root of the checkout."""
+    """Run the Python example as documented, from the root of the checkout, and return its output."""
     (command,) = [body for _, body in _blocks(PYTHON_PAGE, "sh") if "-m orchestrator" in body]
     return _run(command, tmp_path_factory.mktemp("python"), ROOT).splitlines()
 
@@ -101,18 +99,18 @@ def test_fan_in_keeps_the_most_relevant_mention_of_each_file_first(printed_by_py
     assert printed_by_python[2:4] == [f"run-1 {expected}", f"run-2 {expected}"]
 
 
-def test_a_model_gets_every_finding_in_one_text(printed_by_python: list[str]) -> None:
+def test_a_model_gets_all_findings_in_one_text(printed_by_python: list[str]) -> None:
     assert printed_by_python[4] == "stitcher reads 20 findings"
 
 
-def test_a_step_goes_on_where_its_killed_worker_stopped(printed_by_python: list[str]) -> None:
+def test_a_step_continues_where_its_killed_worker_stopped(printed_by_python: list[str]) -> None:
     assert printed_by_python[5:7] == [
         "worker ended with 9 after recording 1 action",
         "step is OK with 3 actions, version 5",
     ]
 
 
-def test_a_worker_that_was_overtaken_cannot_write_and_is_told_what_to_do(printed_by_python: list[str]) -> None:
+def test_an_outdated_worker_cannot_write_and_gets_a_recovery(printed_by_python: list[str]) -> None:
     told = "the old worker is told VERSION_MISMATCH {'expected': 2, 'actual': 5} and to call artifact_fetch"
     assert printed_by_python[7] == told
 
@@ -128,7 +126,7 @@ def test_failures_are_kept_longer_than_successes(printed_by_python: list[str]) -
     assert printed_by_python[10:12] == ["a success is kept 604800 seconds", "a failure is kept 2592000 seconds"]
 
 
-def test_a_verifier_sees_what_was_mended_since_its_last_round(printed_by_python: list[str]) -> None:
+def test_a_verifier_sees_changes_since_its_last_round(printed_by_python: list[str]) -> None:
     assert printed_by_python[12:] == ["resolved since round 1: ['I-1']"]
 
 
@@ -139,7 +137,7 @@ def javascript_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reported_by_javascript(node: str, javascript_home: Path) -> dict[str, Any]:
-    """What the JavaScript example reports, run as the how-to says, from the root of the checkout."""
+    """Run the JavaScript example as documented, from the root of the checkout, and return its report."""
     (command,) = [body for _, body in _blocks(JAVASCRIPT_PAGE, "sh")]
     assert command.startswith("node ")
     report: dict[str, Any] = json.loads(_run(command.replace("node", node, 1), javascript_home, ROOT))
@@ -154,7 +152,7 @@ def test_javascript_fans_out_and_in_over_mcp(reported_by_javascript: dict[str, A
     assert reported_by_javascript["context"].count("## explorer-finding: code-explorer (run-1-area-") == 20
 
 
-def test_javascript_goes_on_where_a_worker_stopped(reported_by_javascript: dict[str, Any]) -> None:
+def test_javascript_continues_where_a_worker_stopped(reported_by_javascript: dict[str, Any]) -> None:
     step = reported_by_javascript["step"]
     assert step["status"] == "OK"
     assert [action["action_id"] for action in step["actions"]] == ["token.ts", "session.ts", "replay.ts"]
@@ -174,7 +172,7 @@ def test_of_two_javascript_writers_one_wins_and_the_other_recovers(reported_by_j
 
 
 @pytest.mark.usefixtures("reported_by_javascript")
-def test_what_javascript_stored_is_there_for_python(javascript_home: Path) -> None:
+def test_python_reads_data_stored_by_javascript(javascript_home: Path) -> None:
     with open_store(str(javascript_home / "home")) as store:
         findings = store.artifact_list(run_id="run-1", kind="explorer-finding", limit=100)["items"]
         records = store.artifact_list(workspace="runs")["items"]
@@ -185,11 +183,11 @@ def test_what_javascript_stored_is_there_for_python(javascript_home: Path) -> No
 
 
 def _shell_pieces() -> list[tuple[str, str]]:
-    """The how-to's shell blocks after the example, in the order in which a reader types them."""
+    """Return the how-to's shell blocks after the example, in order."""
     return [piece for piece in _blocks(PYTHON_PAGE, "sh", "console") if "-m orchestrator" not in piece[1]]
 
 
-def test_the_shell_commands_of_the_how_to_answer_what_it_shows(tmp_path: Path) -> None:
+def test_the_shell_commands_of_the_how_to_have_the_shown_answers(tmp_path: Path) -> None:
     answers, refusals = [], 0
     for language, body in _shell_pieces():
         if language == "sh":
@@ -205,7 +203,7 @@ def test_the_shell_commands_of_the_how_to_answer_what_it_shows(tmp_path: Path) -
     assert [answer["version"] for answer in answers[2:]] == [1, 2, 2, 3]
 
 
-def test_of_two_terminals_at_once_one_succeeds_and_the_other_is_told_what_to_type(tmp_path: Path) -> None:
+def test_of_two_concurrent_terminals_one_succeeds_and_the_other_gets_a_command_to_type(tmp_path: Path) -> None:
     (first,) = [body for _, body in _shell_pieces() if body.count("\n") == 1 and "expected-version" not in body]
     (command,) = [body for kind, body in _shell_pieces() if kind == "sh" and "--expected-version 1" in body]
     _run(first, tmp_path, tmp_path)

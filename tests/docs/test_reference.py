@@ -1,4 +1,4 @@
-"""The reference is generated from the registry and is never stale."""
+"""The generated reference is up to date with the registry."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PAGES: dict[str, str] = _generator().pages()
 
 
 @pytest.mark.parametrize("file", sorted(PAGES))
-def test_a_reference_page_says_what_the_registry_says(file: str) -> None:
+def test_a_reference_page_matches_the_registry(file: str) -> None:
     written = (ROOT / "docs" / "reference" / file).read_text(encoding="utf-8")
     assert written == PAGES[file], "run `make docs`"
 
 
-def test_no_reference_page_is_left_over() -> None:
+def test_there_is_no_obsolete_reference_page() -> None:
     assert {path.name for path in (ROOT / "docs" / "reference").glob("*.md")} == set(PAGES)
 
 
@@ -45,7 +45,7 @@ def test_every_tool_code_and_setting_has_its_line() -> None:
         assert f"| `{name}` |" in everything
 
 
-def test_what_a_repository_may_only_lower_says_so() -> None:
+def test_settings_that_a_repository_may_only_lower_are_marked() -> None:
     lines = PAGES["configuration.md"].splitlines()
     for name in ONLY_TO_LOWER:
         (line,) = [line for line in lines if line.startswith(f"| `{name}` |")]

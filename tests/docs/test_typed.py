@@ -1,4 +1,4 @@
-"""What type checkers and editors know of the tools is what the tools take and answer."""
+"""The types of the tools for type checkers and editors."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ WRONG = {
 }
 
 
-def test_the_stub_is_what_the_registry_generates() -> None:
+def test_the_stub_is_up_to_date() -> None:
     assert STUB.read_text(encoding="utf-8") == generated(), "run `make docs`"
 
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What `mypy --strict` says of one program with every mistake, each on a line of its own."""
+    """Return the output of `mypy --strict` for a program with every mistake, each on its own line."""
     folder = tmp_path_factory.mktemp("typed")
     (folder / "right.py").write_text(RIGHT + ASYNC)
     wrong = "".join(f"_{number} = {line}\n" for number, line in enumerate(WRONG))
@@ -50,7 +50,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout
 
 
-def test_a_right_program_passes_the_strict_type_checker(checked: str) -> None:
+def test_a_correct_program_passes_the_strict_type_checker(checked: str) -> None:
     assert "right.py" not in checked
     assert f"Found {len(WRONG)} errors in 1 file" in checked
 
@@ -61,9 +61,9 @@ def test_a_wrong_argument_field_or_tool_fails_the_strict_type_checker(checked: s
     assert any(said.startswith(f"wrong.py:{at}: error") and f"[{mistake}]" in said for said in checked.splitlines())
 
 
-def test_the_package_shows_what_there_is() -> None:
+def test_the_package_lists_its_public_names() -> None:
     assert {"AsyncStore", "MossError", "Store", "open_async_store", "open_store"} <= set(dir(moss_memory))
 
 
-def test_the_stub_is_no_module_that_anything_imports() -> None:
+def test_the_stub_is_not_imported_by_any_module() -> None:
     assert not Path(STUB).with_suffix(".py").exists()

@@ -1,4 +1,4 @@
-"""The how-tos that show answers answer what they show, typed from top to bottom on a terminal and in pipes."""
+"""The how-tos with answers, typed from top to bottom on a terminal and in pipes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ LEAST_COMPARED = {
     "take-back-a-change.md": 8,
     "what-an-agent-sees.md": 2,
 }
-"""How many answers of a terminal or a program each page shows at least."""
+"""The least number of terminal or program answers on each page."""
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 
 
 class Step:
-    """What a reader types, and what the page says comes back; nothing where it does not say."""
+    """A typed command and its documented output, if any."""
 
     def __init__(self, language: str, typed: str, shown: str = "") -> None:
         self.language = language
@@ -47,7 +47,7 @@ class Step:
         self.printed = ""
 
     def answers(self, *, terminal: bool) -> list[tuple[str, str]]:
-        """What is shown beside what came: of a pipe JSON answer by answer, of a terminal or a program all of it."""
+        """Return pairs of documented and actual output: JSON from a pipe answer by answer, other output as a whole."""
         of_a_pipe = self.shown.startswith("{") and self.language == "sh"
         if not self.shown or (self.language != "python" and of_a_pipe is terminal):
             return []
@@ -74,7 +74,7 @@ def _steps(page: str) -> list[Step]:
 
 
 def _joined(shown: str) -> str:
-    """Answers are one line each; a line that begins with a space goes on with the one before."""
+    """Return one line for each answer; a line that begins with a space continues the previous one."""
     return re.sub(r"(?<=\[)\n +|\n(?= )", "", shown)
 
 
@@ -116,7 +116,7 @@ def _pattern(shown: str) -> str:
 
 @pytest.fixture(scope="module", params=list(LEAST_COMPARED))
 def page(request: pytest.FixtureRequest) -> str:
-    """The name of a page."""
+    """Return the name of a page."""
     name: str = request.param
     return name
 
@@ -138,9 +138,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], lis
 
 
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])
-def test_every_answer_on_the_page_is_the_one_that_comes(
-    page: str, typed: Callable[[str, bool], list[Step]], terminal: bool
-) -> None:
+def test_every_answer_on_the_page_is_exact(page: str, typed: Callable[[str, bool], list[Step]], terminal: bool) -> None:
     compared = 0
     for step in typed(page, terminal):
         for shown, printed in step.answers(terminal=terminal):
@@ -149,7 +147,7 @@ def test_every_answer_on_the_page_is_the_one_that_comes(
     assert compared >= LEAST_COMPARED[page] or not terminal
 
 
-def test_the_commands_in_the_text_exist_too(page: str, tmp_path: Path) -> None:
+def test_the_commands_in_the_text_exist(page: str, tmp_path: Path) -> None:
     cli = Cli(str(tmp_path / "home"), dict(os.environ))
     text = FENCE.sub("", (FOLDER / page).read_text(encoding="utf-8"))
     mentioned = re.findall(r"`moss ([a-z]+(?: [a-z][a-z-]*)?)", text)
@@ -166,7 +164,7 @@ def test_a_settled_conflict_stays_settled(typed: Callable[[str, bool], list[Step
     assert [(merge["graph"]["merged"], merge["graph"]["conflicts_created"]) for merge in merges] == [(0, 0)]
 
 
-def test_what_a_refusal_proposes_is_what_the_reader_types_next() -> None:
+def test_the_command_proposed_by_a_refusal_is_the_next_one_on_the_page() -> None:
     steps = _steps("plan-and-hand-over.md")
     gate = next(at for at, step in enumerate(steps) if "CHECKPOINTS_NOT_CONFIRMED" in step.shown)
     proposed = re.search(r"^try: (.*?)(?:  #|$)", steps[gate].shown, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""An agent that knows nothing but what Moss tells it: the official SDK's client in front of a server it can lose."""
+"""An agent that follows the answers of Moss, with the official SDK's client and a server that can be killed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 MOSS = os.path.join(os.path.dirname(sys.executable), "moss")
 WORKSPACE = "shop"
 STARTED = 'echo $$ > "$1" && exec "$0" mcp'
-"""The server takes the shell's place, and so its number."""
+"""The server replaces the shell and keeps its process id."""
 
 
 def checked(call: dict[str, Any]) -> dict[str, Any]:
-    """A proposed call with the checkpoints that its reason asks for; as it came it confirms nothing."""
+    """Return a proposed call with the checkpoints named in its reason; the proposal itself confirms none."""
     assert "checkpoints" not in call["arguments"], call
     asked = [name for name in ("criteria", "tests") if f'"{name}": true' in call["reason"]]
     confirmed = {"checkpoints": dict.fromkeys(asked, True)} if asked else {}
@@ -27,7 +27,7 @@ def checked(call: dict[str, Any]) -> dict[str, Any]:
 
 
 class Agent:
-    """One session with a `moss mcp` process of its own."""
+    """One session with its own `moss mcp` process."""
 
     def __init__(self, home: Path) -> None:
         pid_file = home.parent / "server.pid"
@@ -50,7 +50,7 @@ class Agent:
         return entered
 
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """The answer of a call; a refusal fails the test."""
+        """Call a tool and return its answer; a refusal fails the test."""
         result = self._portal.call(self._session.call_tool, tool, {"workspace": WORKSPACE, **arguments})
         assert not result.is_error, f"{tool} {arguments}: {result.content[0].text}"
         answer = result.structured_content
@@ -58,7 +58,7 @@ class Agent:
         return answer
 
     def send(self, tool: str, request: str) -> dict[str, Any]:
-        """Sends a request exactly as it is written; the answer, a refusal too."""
+        """Send a request unchanged and return the answer or the refusal."""
         result = self._portal.call(self._session.call_tool, tool, json.loads(request))
         answer = json.loads(result.content[0].text)
         assert isinstance(answer, dict)
@@ -66,29 +66,29 @@ class Agent:
         return answer
 
     def next(self) -> dict[str, Any]:
-        """What the radar of the focus says to call next."""
+        """Return the next call of the focus's radar."""
         call = self("tasks_radar")["radar"]["next"]
         assert isinstance(call, dict)
         return call
 
     def follow(self, call: dict[str, Any]) -> dict[str, Any]:
-        """Sends a call as Moss proposed it, once the agent has done and checked what the call is to confirm."""
+        """Send a proposed call with its checkpoints confirmed."""
         return self(call["tool"], **checked(call)["arguments"])
 
     def is_killed(self) -> None:
-        """Its server is gone from one moment to the next, without a chance to tidy up."""
+        """Kill the server without a clean shutdown."""
         os.kill(self._pid, signal.SIGKILL)
         self.leaves()
 
     def is_killed_during(self, call: dict[str, Any]) -> None:
-        """Its server is gone after a call was sent and before anybody has read the answer."""
+        """Kill the server after a call was sent and before its answer was read."""
         future = self._portal.start_task_soon(self._session.call_tool, call["tool"], call["arguments"])
         os.kill(self._pid, signal.SIGKILL)
         future.exception()
         self.leaves()
 
     def leaves(self) -> None:
-        """Ends the session; a second time nothing happens."""
+        """End the session; do nothing if it has ended."""
         opened, self._opened = self._opened, []
         for manager in reversed(opened):
             manager.__exit__(None, None, None)

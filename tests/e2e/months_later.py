@@ -1,4 +1,4 @@
-"""What a team recorded about its shop, and what somebody asks months later in other words."""
+"""Recorded facts about a shop, and paraphrased questions about them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "audit": _check("dependency audit", "failed", "FU-060", summary="The JWT library has a known forgery hole."),
 }
-"""By what they are about."""
+"""By subject."""
 
 RIGHT_FIRST = {
     "how long does a login last?": "idle sign-out",
@@ -117,14 +117,14 @@ RIGHT_FIRST = {
     "accessibility for people without a mouse": "summer release",
     "process eats more and more RAM": "session on memory",
 }
-"""The record that answers a question, by question; the right one comes first."""
+"""The record that answers each question; it must be ranked first."""
 
 AMONG_FIVE = {
     "why not keep jobs in memory?": "mail queue",
     "vulnerable third-party package": "audit",
     "site collapses when too many shoppers come": "load test",
 }
-"""Questions that other records answer nearly as well."""
+"""Questions that other records answer almost as well."""
 
 TOO_FAR = "can we recover from losing the disk?"
-"""A question that shares no word with any record and whose nearest record is below the threshold of such questions."""
+"""A question without words of any record and whose best similarity is below the threshold."""

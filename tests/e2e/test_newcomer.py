@@ -1,4 +1,4 @@
-"""A newcomer adds the tool of CONTRIBUTING.md to one file and sees everything that follows from it."""
+"""Adding the tool of CONTRIBUTING.md to one file adds its command, table, schema and reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAPSULE = ["store", "--allow-thin", "--capsule-text", "x", "-w", "shop"]
 
 
 class Checkout:
-    """A copy of the sources in which one file was changed, and what its commands say."""
+    """A copy of the sources with one changed file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,7 +29,7 @@ class Checkout:
         shutil.copytree(ROOT / "docs", folder / "docs", ignore=caches)
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Runs a module of the copy, as `python -m` does."""
+        """Run a module of the copy, as `python -m` does."""
         environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "MOSS_HOME": str(self._home)}
         return subprocess.run(
             [sys.executable, "-m", *words],
@@ -42,18 +42,18 @@ class Checkout:
         )
 
     def moss(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Runs a command of the copy."""
+        """Run a command of the copy."""
         return self.run("moss_memory", *words, stdin=stdin)
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy with the tool in it, the generated files made anew, and three capsules in its store."""
+    """Return a copy with the tool, its generated files, and three capsules in its store."""
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     tool = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     with open(made.folder / "src/moss_memory/tools/capsule/capsule_lists.py", "a", encoding="utf-8") as file:
         file.write(f"\n\n{tool}")
-    for module in ("moss_memory.mcp.tool_list", "moss_memory.registry.catalog", "docs.generate"):
+    for module in ("moss_memory.mcp.tool_list", "moss_memory.registry.write_tool_index", "docs.generate"):
         done = made.run(module)
         assert done.returncode == 0, done.stderr
     for tags in ("auth,jwt", "auth", "db"):
@@ -94,7 +94,7 @@ def test_its_schema_is_in_the_list(checkout: Checkout) -> None:
     assert tool["annotations"]["readOnlyHint"]
 
 
-def test_its_reference_tells_arguments_and_answer(checkout: Checkout) -> None:
+def test_its_reference_describes_arguments_and_answer(checkout: Checkout) -> None:
     page = (checkout.folder / "docs/reference/capsules.md").read_text(encoding="utf-8")
     section = page.split("## capsule_tags\n")[1].split("\n## ")[0]
     assert "Count the tags of a workspace's capsules" in section
@@ -109,7 +109,7 @@ def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answers(checkout: Checkout, request: dict[str, Any]) -> dict[str, Any]:
-    """What the server of the copy answers to one request."""
+    """Return the answers of the copy's server to one request."""
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}

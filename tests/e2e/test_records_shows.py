@@ -1,4 +1,4 @@
-"""What records are for, from outside: the document's requests, questions months later, and a store that was away."""
+"""Records end to end: the document's requests, later questions, and an unavailable store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ QUERIES = [
     ("retrieve_records", SEARCHED), ("retrieve_entities", UNIT_ENTITIES), ("retrieve_entities", RELEASE_ENTITIES),
     ("list_timeline_events", RECENT), ("list_timeline_events", OF_A_RECORD),
 ]  # fmt: skip
-"""Every query that the document shows."""
+"""Every query in the document."""
 
 ANSWERS = {
     "submit_payload": """{
@@ -60,7 +60,7 @@ ANSWERS = {
       }]
     }""",
 }
-"""The response schemas of the document, as it writes them."""
+"""The response schemas of the document, unchanged."""
 
 NO_NETWORK = """
 import os, sys
@@ -81,7 +81,7 @@ with open(os.environ["ATTEMPTS"] + "-refused", "a") as file:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[[], Agent]]:
-    """Starts clients of one store, and lets none of them outlive the test."""
+    """Start clients of one store and stop them after the test."""
     started: list[Agent] = []
 
     def start_one() -> Agent:
@@ -95,7 +95,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], Agent]]:
 
 @pytest.fixture
 def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Every Python started from here on is refused the network, and nothing has tried to reach it in the end."""
+    """Deny the network to every started Python process, and assert that none tried to use it."""
     attempts = tmp_path / "attempts"
     folder = tmp_path / "offline"
     folder.mkdir()
@@ -107,7 +107,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def moss(home: Path, *words: str) -> dict[str, Any]:
-    """The answer of a command, typed in a shell."""
+    """Run a command and return its answer."""
     done = _typed(home, *words)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -128,7 +128,7 @@ def _typed(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def submit_all(agent: Agent) -> dict[str, str]:
-    """Submits everything that was recorded; what each record is about, by its id."""
+    """Submit every recorded fact and return the subject of each record, by id."""
     about = {}
     for name, (kind, body) in RECORDS.items():
         answer = agent.send("submit_payload", json.dumps({"capability_id": capability_of(kind), "body": body}))
@@ -138,7 +138,7 @@ def submit_all(agent: Agent) -> dict[str, str]:
 
 
 def misfits(shown: Any, said: Any, path: str = "answer") -> list[str]:
-    """Where an answer is not what a schema of the document says; it may hold more than that."""
+    """Return the paths where an answer does not match a schema; additional fields are allowed."""
     if isinstance(said, dict):
         if not isinstance(shown, dict):
             return [path]
@@ -167,7 +167,7 @@ def _is(shown: Any, said: str) -> bool:
     return True
 
 
-def test_the_requests_of_the_document_are_answered_with_the_fields_and_types_it_says(
+def test_the_requests_of_the_document_have_answers_of_the_documented_fields_and_types(
     start: Callable[[], Agent],
 ) -> None:
     agent = start()
@@ -188,7 +188,7 @@ def test_the_requests_of_the_document_are_answered_with_the_fields_and_types_it_
         assert ("total_count" in found) == (request == counted)
 
 
-def test_a_schema_of_the_document_does_not_fit_everything() -> None:
+def test_a_schema_of_the_document_does_not_match_everything() -> None:
     said = json.loads(ANSWERS["retrieve_entities"])
     good = {"entity_id": "ent_1", "entity_type": "release", "snapshot": {}, "observation_count": 1}
     assert misfits({"entities": [good, good], "more": 1}, said) == []
@@ -210,14 +210,14 @@ def test_a_schema_of_the_document_does_not_fit_everything() -> None:
         ("list_timeline_events", RECENT.replace("2025-12-01T00:00:00Z", "last week"), "VALIDATION_ERROR"),
     ],
 )
-def test_a_request_that_cannot_be_meant_is_refused_with_a_code_of_the_table(
+def test_an_invalid_request_is_refused_with_a_code_of_the_table(
     start: Callable[[], Agent], tool: str, request_as_written: str, code: str
 ) -> None:
     error = start().send(tool, request_as_written)["error"]
     assert (error["code"], error["status"]) == (code, 400)
 
 
-def test_failures_of_the_store_say_so_and_the_same_requests_work_when_it_is_back(
+def test_failures_of_the_store_are_reported_and_the_same_requests_work_after_its_return(
     start: Callable[[], Agent], tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
@@ -233,7 +233,7 @@ def test_failures_of_the_store_say_so_and_the_same_requests_work_when_it_is_back
     assert len(agent.send("retrieve_records", BY_STATUS)["records"]) == 1
 
 
-def test_questions_in_other_words_find_the_right_record_first_without_a_network(
+def test_paraphrased_questions_find_the_right_record_first_without_a_network(
     start: Callable[[], Agent], offline: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
@@ -259,7 +259,7 @@ def test_questions_in_other_words_find_the_right_record_first_without_a_network(
     assert len(Path(f"{offline}-refused").read_text().splitlines()) == 2 + len(RIGHT_FIRST)
 
 
-def test_the_network_is_really_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_network_is_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(NO_NETWORK)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("ATTEMPTS", str(tmp_path / "attempts"))
@@ -281,7 +281,7 @@ with open_store() as store:
 
 
 def _keep(home: Path, bodies: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """What the helper answers in a process of its own, in the folder above the home."""
+    """Run the helper in a process in the folder above the home and return its answer."""
     done = subprocess.run(
         [sys.executable, "-c", KEPT_WHILE_AWAY],
         input=json.dumps(bodies),
@@ -295,7 +295,7 @@ def _keep(home: Path, bodies: list[tuple[str, dict[str, Any]]]) -> list[dict[str
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_what_was_kept_while_the_store_was_away_is_migrated_and_verified(
+def test_records_kept_while_the_store_was_unavailable_are_migrated_and_verified(
     start: Callable[[], Agent], tmp_path: Path
 ) -> None:
     home = tmp_path / "home"

@@ -1,4 +1,4 @@
-"""An agent plans, thinks, is killed, comes back, and knows from the radar alone how to go on."""
+"""An agent that is killed and restarted continues from the radar alone."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STEPS = [
     {"title": "Take the new password", "success_criteria": "the old one fails", "tests": "pytest -k form"},
 ]
 MOST_CALLS = 40
-"""Far more than the plan needs; an agent led in a circle would meet it."""
+"""Far more calls than the plan needs, to detect an endless loop."""
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[[], Agent]]:
-    """Starts agents that share one store, and lets none of them outlive the test."""
+    """Start agents that share one store and stop them after the test."""
     started: list[Agent] = []
 
     def start_one() -> Agent:
@@ -41,7 +41,7 @@ def _plan(agent: Agent) -> None:
 
 
 def _think(agent: Agent) -> None:
-    """What-if thinking about the task, on a branch of its own."""
+    """Write a what-if branch for the task."""
     agent("branchmind_branch_create", name="signed-tokens", **{"from": "task/TASK-001"})
     here = {"target": "TASK-001", "branch": "signed-tokens"}
     question = {"id": "where", "type": "question", "title": "Where do tokens live?"}
@@ -59,7 +59,7 @@ def _statuses(agent: Agent) -> dict[str, str]:
     return {item["id"]: item["status"] for item in agent("tasks_list")["items"]}
 
 
-def test_a_killed_agent_starts_anew_and_reaches_the_same_next_action_from_the_radar_alone(
+def test_a_restarted_agent_gets_the_same_next_action_from_the_radar_alone(
     start: Callable[[], Agent],
 ) -> None:
     first = start()
@@ -77,7 +77,7 @@ def test_a_killed_agent_starts_anew_and_reaches_the_same_next_action_from_the_ra
     assert second.follow(second.next())["revision"] == radar["target"]["revision"] + 1
 
 
-def test_following_the_radar_alone_brings_a_plan_to_its_end(start: Callable[[], Agent]) -> None:
+def test_following_the_radar_alone_completes_a_plan(start: Callable[[], Agent]) -> None:
     agent = start()
     _plan(agent)
     followed: list[str] = []
@@ -92,7 +92,7 @@ def test_following_the_radar_alone_brings_a_plan_to_its_end(start: Callable[[], 
     assert _statuses(agent) == {"PLAN-001": "DONE", "TASK-001": "DONE"}
 
 
-def test_an_agent_killed_at_every_call_is_still_led_through_its_task(start: Callable[[], Agent]) -> None:
+def test_an_agent_killed_at_every_call_completes_its_task(start: Callable[[], Agent]) -> None:
     _plan(start())
     proposed: list[tuple[str, Any]] = []
     for _ in range(MOST_CALLS):

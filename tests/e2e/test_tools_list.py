@@ -1,4 +1,4 @@
-"""What a client pays for the list of tools, as the server sends it."""
+"""The size of the list of tools that a client receives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MESSAGES: list[dict[str, Any]] = [
 
 
 def _listed(home: Path, *options: str) -> list[dict[str, Any]]:
-    """The tools with which the server answers `tools/list`."""
+    """Return the tools in the server's answer to `tools/list`."""
     done = subprocess.run(
         [MOSS, "mcp", *options],
         input="".join(json.dumps(message) + "\n" for message in MESSAGES),
@@ -38,26 +38,26 @@ def _listed(home: Path, *options: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("options", "most_chars"), [((), 65_000), (("--toolsets", "core"), 10_500)])
-def test_what_a_model_sees_is_within_its_limit(tmp_path: Path, options: tuple[str, ...], most_chars: int) -> None:
+def test_the_list_of_tools_is_within_its_size_limit(tmp_path: Path, options: tuple[str, ...], most_chars: int) -> None:
     tools = _listed(tmp_path / "home", *options)
     assert tools
     seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
     assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":"))) <= most_chars
 
 
-def test_everything_is_listed_unless_told_otherwise(tmp_path: Path) -> None:
+def test_every_tool_is_listed_by_default(tmp_path: Path) -> None:
     names = [tool["name"] for tool in _listed(tmp_path / "home")]
     assert names == [operation.name for operation in catalog.operations()]
 
 
-def test_the_core_is_few_tools_that_lead_to_all_others(tmp_path: Path) -> None:
+def test_the_core_is_a_few_tools_that_lead_to_all_others(tmp_path: Path) -> None:
     names = [tool["name"] for tool in _listed(tmp_path / "home", "--toolsets", "core")]
     assert len(names) <= 18
     assert {"moss_tools", "moss_call"} <= set(names)
     assert {catalog.toolset_of(name) for name in names} == {"", "capsule", "reasoning", "task"}
 
 
-def test_the_core_is_the_one_that_was_decided(tmp_path: Path) -> None:
+def test_the_core_is_the_documented_one(tmp_path: Path) -> None:
     names = [tool["name"] for tool in _listed(tmp_path / "home", "--toolsets", "core")]
     assert sorted(names) == sorted(
         """
@@ -68,7 +68,7 @@ def test_the_core_is_the_one_that_was_decided(tmp_path: Path) -> None:
     )
 
 
-def test_clients_that_load_tools_on_demand_find_their_hints(tmp_path: Path) -> None:
+def test_clients_that_load_tools_on_demand_get_their_hints(tmp_path: Path) -> None:
     for tool in _listed(tmp_path / "home"):
         meta = tool["_meta"]
         if tool["name"] in catalog.CORE:

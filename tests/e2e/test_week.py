@@ -1,4 +1,4 @@
-"""A week of ten ordinary jobs costs few calls, few characters and no dead end."""
+"""A week of ten ordinary jobs takes few calls and few characters and has no dead end."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ MOST_CHARS = 74_500
 
 
 def play(folder: Path) -> Tally:
-    """Plays the week in a git repository, with the `core` list."""
+    """Run the jobs in a git repository with the `core` list."""
     (folder / "shop" / ".git").mkdir(parents=True)
     (folder / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     servers: list[McpServer] = []
     tally = Tally()
 
-    def hire() -> Agent:
+    def start_agent() -> Agent:
         servers.append(McpServer(folder / "shop" / "home", "--toolsets", "core"))
         return Agent(servers[-1], tally)
 
     try:
         for job in JOBS:
-            job(hire)
+            job(start_agent)
     finally:
         for server in servers:
             server.close()
     return tally
 
 
-def test_a_week_of_ten_jobs_meets_few_refusals_and_no_dead_end(tmp_path: Path) -> None:
+def test_a_week_of_ten_jobs_has_few_refusals_and_no_dead_end(tmp_path: Path) -> None:
     tally = play(tmp_path)
     assert tally.dead_ends == [], str(tally)
     assert len(tally.detours) <= MOST_DETOURS, str(tally)

@@ -1,7 +1,7 @@
-"""An agent that knows only its list of tools and does what answers say; it counts what that costs.
+"""An agent that knows only its list of tools and follows answers; it counts the calls and characters.
 
-It makes the plainest first guess, sends `recovery` and `next` as they come with `(fill in: …)` answered, confirms the
-checkpoints that a proposed call names, and asks `moss_tools` for what is not in its list.
+It makes the simplest first guess, sends `recovery` and `next` unchanged with `(fill in: …)` replaced, confirms the
+checkpoints that a proposed call names, and asks `moss_tools` for tools that are not listed.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Tally:
         self.calls = 0
         self.failed = 0
         self.mistakes = 0
-        """Refused calls that no agent makes that reads its instructions and schemas: misspelt names and the like."""
+        """Refused calls that a careful agent does not make, such as misspelt names."""
         self.chars = 0
         self.discovery_chars = 0
         self.dead_ends: list[str] = []
         self.detours: list[str] = []
-        """Errands that two steps after the first guess did not put right."""
+        """Tasks that two steps after the first guess did not complete."""
         self.refused: list[str] = []
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Tally:
 
 
 class Agent:
-    """One client with a server of its own."""
+    """A client with its own server."""
 
     def __init__(self, server: McpServer, tally: Tally) -> None:
         self._server = server
@@ -57,7 +57,7 @@ class Agent:
         self._listed = set(self._known)
 
     def ask(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """The answer to one call, or its error."""
+        """Make a call and return its answer or its error."""
         if tool not in self._listed:
             arguments, tool = {"tool": tool, "arguments": arguments}, "moss_call"
         answer = self._server.call(tool, arguments)
@@ -72,7 +72,7 @@ class Agent:
         return answer
 
     def find(self, question: str, tool: str) -> bool:
-        """Learns a tool that is not listed, by a question; True if the answer names it."""
+        """Look up an unlisted tool by a question; return True if the answer names it."""
         if tool in self._known:
             return True
         found = self.ask("moss_tools", query=question)
@@ -87,11 +87,11 @@ class Agent:
             if "inputSchema" in one:
                 self._known[one["name"]] = set(one["inputSchema"]["properties"])
 
-    def takes(self, tool: str, argument: str) -> bool:
-        """Whether the schema of a known tool has an argument."""
+    def accepts(self, tool: str, argument: str) -> bool:
+        """Return whether the schema of a known tool has an argument."""
         return argument in self._known.get(tool, ())
 
-    def does(
+    def complete(
         self,
         tool: str,
         arguments: dict[str, Any],
@@ -101,12 +101,12 @@ class Agent:
         detour: Callable[[], dict[str, Any]] | None = None,
         mistake: bool = False,
     ) -> dict[str, Any]:
-        """An errand: the first guess, then whatever the answers propose, until the answer is right.
+        """Make a first guess and follow the proposed calls until the answer is right.
 
-        The refusal of a `mistake` is counted apart: it is made on purpose, to see where Moss leads from there.
+        The refusal of a `mistake` is counted separately: it is made on purpose to follow its recovery.
 
-        `again` reads an answer that is no error and not right, a list for example, and returns the call to send then.
-        `detour` does it another way after proposals ended, or led nowhere.
+        `again` receives an answer that is neither an error nor right, a list for example, and returns the next call.
+        `detour` is another way, taken if the proposals end.
         """
         errand = f"{tool} {json.dumps(arguments, ensure_ascii=False)[:100]}"
         call: Call | None = (tool, arguments)
@@ -134,7 +134,7 @@ class Agent:
         return None if proposed is None else self.proposed(proposed)
 
     def proposed(self, call: dict[str, Any]) -> Call:
-        """A proposed call as it is sent: unwrapped, filled in, with the checkpoints that it asks to confirm."""
+        """Return a proposed call ready to send: unwrapped, filled in, with its checkpoints confirmed."""
         tool, arguments = call["tool"], filled_in(call["arguments"])
         if tool == "moss_call":
             tool, arguments = arguments["tool"], arguments["arguments"]
@@ -145,13 +145,13 @@ class Agent:
             arguments = {**arguments, "checkpoints": dict.fromkeys(sorted(asked), True)} if asked else arguments
         return tool, arguments
 
-    def follows(self, call: dict[str, Any], **more: Any) -> dict[str, Any]:
-        """Does what an answer proposes as next."""
-        return self.does(*self.proposed(call), **more)
+    def follow(self, call: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """Make the proposed next call."""
+        return self.complete(*self.proposed(call), **more)
 
 
 def filled_in(value: Any) -> Any:
-    """A proposed value with every `(fill in: …)` answered."""
+    """Return a proposed value with every `(fill in: …)` replaced."""
     if isinstance(value, str):
         return re.sub(r"\(fill in: ([^)]*)\)", r"here it is: \1", value)
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""Long trials of what several servers promise together; `make failover` runs them all."""
+"""Long trials of several servers together; `make failover` runs them all."""

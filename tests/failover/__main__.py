@@ -1,4 +1,4 @@
-"""`make failover`: servers are lost under writers, as a table; ends with 1 when anything failed."""
+"""`make failover`: kill servers while clients write, and print a table; exit with 1 if anything failed."""
 
 from __future__ import annotations
 

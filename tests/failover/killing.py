@@ -1,4 +1,4 @@
-"""The primary of three servers is lost under writers: what was acknowledged is there, and nothing twice."""
+"""Kill the primary of three servers while clients write: acknowledged writes are stored exactly once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOUND = "select id, title from capsules order by id"
 
 
 def lose_primaries(cluster: Cluster, folder: Path, *, kills: int, writers: int) -> Trial:
-    """Kills the primary again and again while all write; the trial fails by each write that is not as it was told."""
+    """Kill the primary repeatedly while all write; count each write that contradicts its answer as a failure."""
     running = Writers(folder, cluster.url, count=writers)
     try:
         for _ in range(kills):
@@ -32,7 +32,7 @@ def lose_primaries(cluster: Cluster, folder: Path, *, kills: int, writers: int) 
 
 
 def twenty_times(folder: Path) -> Trial:
-    """The whole trial."""
+    """Run the whole trial."""
     cluster = Cluster()
     try:
         return lose_primaries(cluster, folder, kills=KILLS, writers=WRITERS)

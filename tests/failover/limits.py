@@ -1,4 +1,4 @@
-"""Servers at their limits: a disk without room, and a pooler that has fewer sessions than there are callers."""
+"""Servers at their limits: a full disk, and a pooler with fewer sessions than callers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALLERS, WRITES = 16, 200
 
 
 def full_disk(folder: Path) -> Trial:
-    """What is new is refused as `STORAGE_FULL`, what is there can be read, and with room again writes go on."""
+    """Assert that a full disk refuses writes as `STORAGE_FULL`, serves reads, and accepts writes with room again."""
     problem = SmallDisk.problem()
     if problem:
         return Trial(1, 1, f"no small disk can be made here: {problem}")
@@ -41,7 +41,7 @@ def full_disk(folder: Path) -> Trial:
 
 
 def _fill(store: Store, disk: SmallDisk) -> int:
-    """Writes until there is no room, and once more when there is some; how many were acknowledged before."""
+    """Write until the disk is full, and once more with room again; return the number of writes acknowledged before."""
     store.call("capsule_store", {"name": "kept", "capsule_text": FULL})
     disk.fill()
     stored = 0
@@ -56,12 +56,12 @@ def _fill(store: Store, disk: SmallDisk) -> int:
 
 
 def _large(number: int) -> dict[str, object]:
-    """An artifact that needs a page of its own."""
+    """Return the arguments of an artifact that needs its own page."""
     return {"name": str(number), "kind": "k", "data": {"random": os.urandom(8_000).hex()}}
 
 
 def behind_a_pooler(folder: Path) -> Trial:
-    """Every tool answers, and many callers share few sessions."""
+    """Assert that every tool answers and that many callers share few sessions."""
     program = installed("pgbouncer", _pgbouncer)
     if program is None:
         return Trial(1, 1, "pgbouncer is not installed; install the package of that name")

@@ -1,4 +1,4 @@
-"""Patroni's own switch, with the files of the how-to: once because the leader is lost, once because it is asked to."""
+"""Patroni switches the leader, with the files of the how-to: once after a loss, once on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.patroni_cluster import PatroniCluster
 
 
 def by_patroni(folder: Path) -> Trial:
-    """What was acknowledged is there after both switches, and nothing twice."""
+    """Assert that acknowledged writes are stored exactly once after both switches."""
     _give_password(folder)
     cluster = PatroniCluster()
     try:
@@ -43,7 +43,7 @@ def _switch_under_writers(cluster: PatroniCluster, folder: Path) -> Trial:
 
 
 def _give_password(folder: Path) -> None:
-    """Puts the password where every process of the trial finds it."""
+    """Put the password into the place that every process of the trial reads."""
     file = folder / "pgpass"
     file.write_text("*:*:team:moss:swordfish\n")
     file.chmod(0o600)

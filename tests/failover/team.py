@@ -12,7 +12,7 @@ CLIENTS, THIRD_S = 200, 20.0
 
 
 def two_servers(folder: Path) -> Trial:
-    """What was acknowledged is there once, and no session ends."""
+    """Assert that acknowledged writes are stored once, and no session ends."""
     database = PostgresServer()
     try:
         load = TeamLoad(folder, database.url, clients=CLIENTS)

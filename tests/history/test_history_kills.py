@@ -1,11 +1,11 @@
-"""A writer that is killed in the middle leaves the old version or the new one, and every version before it."""
+"""A writer killed during a change leaves the old version or the new one, and every version before it."""
 
 from __future__ import annotations
 
 import random
 from typing import TYPE_CHECKING, Any
 
-from artifact.shelf import check_artifacts
+from artifact.samples import check_artifacts
 from support.killing import kill_in_the_middle, some_of, writer_with
 from support.store_truth import capsule, open_at
 
@@ -23,7 +23,7 @@ WORK = writer_with(
 
 
 def plan(first: int) -> list[tuple[str, dict[str, Any]]]:
-    """Changes of one capsule and one artifact in turn; each says its own number."""
+    """Return changes of one capsule and one artifact in turn; each text contains its own number."""
     steps: list[tuple[str, dict[str, Any]]] = []
     for number in range(first, first + STEPS, 4):
         steps += [
@@ -55,7 +55,7 @@ def test_a_killed_change_leaves_the_old_version_or_the_new_one(home: Path) -> No
 
 
 def check_versions(home: Path, type: str, name: str, acknowledged: int) -> int:
-    """The present version is the acknowledged one or the next; all before it are listed and can be read."""
+    """Assert that the current version is the acknowledged one or the next, and all before it can be read; return it."""
     with open_at(home) as store:
         answer = store.call("moss_history", {"type": type, "name": name, "limit": 100})
         current: int = answer["current"]

@@ -1,4 +1,4 @@
-"""A store from before versions keeps everything it had; what it holds is each row's first known version."""
+"""A store from before versions keeps every row; the present content becomes each row's first known version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def old(home: str, clock: Clock) -> StoreDoor:
-    """A door into a store that knew no versions of capsules and kept none of artifacts."""
+    """Return a door into a store whose schema had no versions of capsules and kept none of artifacts."""
     with open_test_store(home, clock) as store:
         door = StoreDoor(store)
         door("capsule_store", name="a", capsule_text=FULL)
@@ -30,7 +30,7 @@ def old(home: str, clock: Clock) -> StoreDoor:
     return StoreDoor(open_test_store(home, clock))
 
 
-def test_rows_from_before_versions_begin_with_what_they_hold(old: StoreDoor, clock: Clock) -> None:
+def test_the_first_version_of_an_older_row_is_its_present_content(old: StoreDoor, clock: Clock) -> None:
     begun = clock.seconds
     clock.advance(1000)
     capsule = old("moss_history", type="capsule", name="a")
@@ -38,7 +38,7 @@ def test_rows_from_before_versions_begin_with_what_they_hold(old: StoreDoor, clo
     assert old("capsule_fetch", name="a", as_of=begun)["title"] == "T"
     artifact = old("moss_history", type="artifact", name="a")
     assert (artifact["current"], artifact["pagination"]["total"]) == (3, 1)
-    assert artifact["versions"][0]["change"] == "changed; the version before is not kept"
+    assert artifact["versions"][0]["change"] == "changed; the previous version was deleted"
     error = old.refuses("NOT_FOUND", "artifact_fetch", name="a", version=2)
     assert error.details == {"oldest": 3, "newest": 3}
     old.store.close()

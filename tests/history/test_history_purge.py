@@ -1,4 +1,4 @@
-"""A purge takes every version along: no byte of what a row ever held stays in any file of the home."""
+"""A purge removes every version: no byte of any version of a row stays in any file of the home."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts
+from artifact.samples import check_artifacts
 from storage.test_purge import on_disk
 from support.beside import rows
 from support.store_truth import capsule, open_at
@@ -25,7 +25,7 @@ NAME, *SECRETS = WORDS
 
 
 def content(type: str, words: list[str]) -> dict[str, Any]:
-    """Content in which one word stands in the text, one in the metadata, the text long enough for pages of its own."""
+    """Return content with one word in the text and one in the metadata; the text is long enough for its own pages."""
     text, label = words
     if type == "capsule":
         return {"capsule_text": capsule("filling " * 100 + text), "title": label, "phase": label}
@@ -33,7 +33,7 @@ def content(type: str, words: list[str]) -> dict[str, Any]:
 
 
 def store_versions(store: Store, type: str, *, name: str, words: list[str]) -> str:
-    """A row with four versions, each with two words of its own, and other names before."""
+    """Store a row with four versions, each with two words of its own, and with earlier names; return its id."""
     stored = ""
     for place in range(0, 8, 2):
         arguments = {"workspace": "before", "name": name, "mode": "replace", **content(type, words[place : place + 2])}
@@ -69,7 +69,7 @@ def test_a_purge_leaves_no_byte_of_any_version(home: Path, type: str, closed_bef
 
 
 @pytest.mark.parametrize("type", TYPES)
-def test_a_purge_leaves_no_byte_of_versions_that_were_let_go_before(home: Path, type: str) -> None:
+def test_a_purge_leaves_no_byte_of_versions_dropped_before(home: Path, type: str) -> None:
     with open_at(home, history_keep=2) as store:
         kept = store_versions(store, type, name=NAME, words=SECRETS)
         store.call(f"{type}_store", {"name": "other", **content(type, ["plain", "plain"])})

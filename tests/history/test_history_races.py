@@ -1,4 +1,4 @@
-"""Several processes change one capsule at its expected version: one winner a version, and every version kept."""
+"""Several processes change one capsule at its expected version: one wins each version, and every version is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`moss export --all`: everything as plain files, the same store the same folder."""
+"""`moss export --all`: everything as plain files; equal stores give equal folders."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def put(store: Store, name: str | None = "auth", text: str = FULL, **more: objec
     return str(store.call("capsule_store", arguments)["id"])
 
 
-def test_everything_that_tools_can_write_moves_and_comes_back(tmp_path: Path) -> None:
+def test_every_kind_of_row_is_exported_and_imported(tmp_path: Path) -> None:
     home = str(tmp_path / "home")
     prepare(home)
     with open_test_store(home, Clock()) as store:
@@ -43,7 +43,7 @@ def test_everything_that_tools_can_write_moves_and_comes_back(tmp_path: Path) ->
         check_moves(store, tmp_path)
 
 
-def test_a_record_of_every_capability_moves_and_comes_back(store: Store, tmp_path: Path) -> None:
+def test_a_record_of_every_capability_is_exported_and_imported(store: Store, tmp_path: Path) -> None:
     for one in store.call("record_capabilities", {})["capabilities"]:
         body = {"capability_id": one["capability_id"], "body": one["example"]}
         store.call("submit_payload", {**body, "workspace": "shop", "provenance": PROVENANCE})
@@ -97,7 +97,9 @@ def test_an_unchanged_store_leaves_an_unchanged_folder(store: Store, tmp_path: P
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
 
 
-def test_only_what_changed_is_written_and_what_is_gone_is_removed(store: Store, tmp_path: Path, clock: Clock) -> None:
+def test_only_changed_files_are_written_and_those_of_deleted_rows_removed(
+    store: Store, tmp_path: Path, clock: Clock
+) -> None:
     put(store, "stays")
     changes, goes = put(store, "changes"), put(store, "goes", workspace="only this")
     out = tmp_path / "out"
@@ -116,7 +118,7 @@ def test_only_what_changed_is_written_and_what_is_gone_is_removed(store: Store, 
     assert "history.jsonl" not in files_of(out)
 
 
-def test_what_is_made_is_private_and_what_was_there_keeps_its_mode(store: Store, tmp_path: Path, clock: Clock) -> None:
+def test_new_files_are_private_and_existing_ones_keep_their_mode(store: Store, tmp_path: Path, clock: Clock) -> None:
     capsule = put(store)
     out = tmp_path / "deep" / "out"
     old = os.umask(0)
@@ -154,7 +156,7 @@ def test_a_file_that_no_export_wrote_is_not_overwritten(store: Store, tmp_path: 
 @pytest.mark.parametrize(
     "named", ["../../victim", "/etc/passwd", "capsules/../x.md", "capsules/a/b/c.md", "x.txt", ".git/config"]
 )
-def test_a_manifest_cannot_have_other_files_removed(store: Store, tmp_path: Path, named: str) -> None:
+def test_a_manifest_cannot_cause_the_removal_of_other_files(store: Store, tmp_path: Path, named: str) -> None:
     victim = tmp_path / "victim"
     victim.write_text("here")
     out = tmp_path / "a" / "out"
@@ -184,7 +186,7 @@ def test_no_link_is_followed(store: Store, tmp_path: Path, linked: str) -> None:
     assert (files_of(elsewhere) if elsewhere.is_dir() else elsewhere.read_bytes()) == before
 
 
-def test_an_export_that_fails_in_the_middle_is_told_and_finished_by_the_next(
+def test_a_failed_export_is_reported_and_completed_by_the_next(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, "a")
@@ -210,7 +212,7 @@ def test_an_export_that_fails_in_the_middle_is_told_and_finished_by_the_next(
     assert files_of(out) == files_of(tmp_path / "first")
 
 
-def test_a_cancelled_export_says_so(store: Store, tmp_path: Path) -> None:
+def test_a_cancelled_export_is_reported_as_cancelled(store: Store, tmp_path: Path) -> None:
     put(store)
     with pytest.raises(MossError) as caught:
         store.export_folder(str(tmp_path / "out"), cancelled=lambda: True)

@@ -1,4 +1,4 @@
-"""Earlier versions move along with `--with-history`, and only to rows that are new where they come."""
+"""Earlier versions move with `--with-history`, and only to rows that are new in the target."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> Store:
-    """A capsule and an artifact with three versions each."""
+    """Return a store with a capsule and an artifact, with three versions each."""
     store = open_test_store(str(tmp_path / "home"), clock)
     for number in range(3):
         text = {"capsule_text": f"text {number}", "allow_thin": True}
@@ -48,7 +48,7 @@ def versions(store: Store, kind: str, name: str) -> Any:
     return store.call("moss_history", {"type": kind, "name": name})["versions"]
 
 
-def test_what_was_there_before_is_read_and_reverted_where_it_came(store: Store, other: Store, out: Path) -> None:
+def test_earlier_versions_can_be_read_and_reverted_in_the_target(store: Store, other: Store, out: Path) -> None:
     told = store.export_folder(str(out), with_history=True)
     assert told["counts"]["history"] == 4
     assert other.import_folder(str(out))["imported"]["history"] == 4
@@ -59,7 +59,9 @@ def test_what_was_there_before_is_read_and_reverted_where_it_came(store: Store, 
     assert other.call("capsule_fetch", {"name": "auth"})["capsule_text"] == "text 0"
 
 
-def test_without_it_the_number_stays_and_nothing_is_before_it(store: Store, other: Store, out: Path) -> None:
+def test_without_history_the_version_number_stays_and_no_earlier_version_exists(
+    store: Store, other: Store, out: Path
+) -> None:
     store.export_folder(str(out), with_history=True)
     told = store.export_folder(str(out))
     assert told["removed"] == 1
@@ -68,7 +70,7 @@ def test_without_it_the_number_stays_and_nothing_is_before_it(store: Store, othe
     assert [one["version"] for one in versions(other, "capsule", "auth")] == [3]
 
 
-def test_a_row_that_is_there_keeps_its_own_past(store: Store, other: Store, out: Path) -> None:
+def test_an_existing_row_keeps_its_own_versions(store: Store, other: Store, out: Path) -> None:
     store.export_folder(str(out), with_history=True)
     other.call("capsule_store", {"name": "auth", "capsule_text": "mine", "allow_thin": True})
     told = other.import_folder(str(out), mode="replace")
@@ -77,7 +79,7 @@ def test_a_row_that_is_there_keeps_its_own_past(store: Store, other: Store, out:
     assert other.call("capsule_fetch", {"name": "auth", "version": 1})["capsule_text"] == "mine"
 
 
-def test_a_copy_beside_what_is_there_has_the_past_of_the_original(store: Store, out: Path) -> None:
+def test_a_copy_beside_an_existing_row_has_the_versions_of_the_original(store: Store, out: Path) -> None:
     store.export_folder(str(out), with_history=True)
     store.import_folder(str(out), mode="rename")
     assert [one["at"] for one in versions(store, "capsule", "auth-1")] == [
@@ -86,7 +88,7 @@ def test_a_copy_beside_what_is_there_has_the_past_of_the_original(store: Store, 
     assert store.call("capsule_fetch", {"name": "auth-1", "version": 2})["capsule_text"] == "text 1"
 
 
-def test_a_file_that_begins_anew_by_hand_has_no_past(store: Store, other: Store, out: Path) -> None:
+def test_a_hand_edited_file_of_version_1_has_no_earlier_versions(store: Store, other: Store, out: Path) -> None:
     store.export_folder(str(out), with_history=True)
     numbers = (out / "numbers.jsonl").read_text()
     (out / "numbers.jsonl").write_text(re.sub('(capsules/default/auth.*"version":)3', r"\g<1>1", numbers))
@@ -105,7 +107,7 @@ def test_a_file_that_begins_anew_by_hand_has_no_past(store: Store, other: Store,
         ({"at": "now"}, "whole number"),
     ],
 )
-def test_a_version_that_cannot_be_refuses_the_whole_import(
+def test_an_impossible_version_refuses_the_whole_import(
     store: Store, other: Store, out: Path, change: dict[str, Any], said: str
 ) -> None:
     store.export_folder(str(out), with_history=True)

@@ -1,4 +1,4 @@
-"""Folders that somebody else has made: whatever is in them, an import says what is wrong and harms nothing."""
+"""Import of folders made by other programs: any fault is reported, and nothing is damaged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write(folder: Path, name: str, content: str | bytes) -> None:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def test_names_in_front_matter_lead_nowhere(store: Store, out: Path, tmp_path: Path) -> None:
+def test_names_in_front_matter_are_never_used_as_paths(store: Store, out: Path, tmp_path: Path) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
     tricks = ["../../etc/passwd", "/etc/passwd", "..\\..\\x", "\\\\host\\share", "~root/x", "con:", "a/../../b"]
     for place, trick in enumerate(tricks):
@@ -61,7 +61,7 @@ HEADS = {
 
 
 @pytest.mark.parametrize("kind", HEADS)
-def test_front_matter_without_measure_is_taken_or_reported(store: Store, out: Path, kind: str) -> None:
+def test_extreme_front_matter_is_imported_or_reported(store: Store, out: Path, kind: str) -> None:
     write(out, "w/good.md", "fine")
     write(out, "w/odd.md", f"---\n{HEADS[kind]}\n---\ntext")
     told = store.import_folder(str(out))
@@ -88,9 +88,7 @@ NEW_FILES = ["numbers.jsonl", "artifacts/w/plan.json", "records/default/{}.json"
 
 @pytest.mark.parametrize("kind", LINES)
 @pytest.mark.parametrize("name", [*FILES, *NEW_FILES])
-def test_files_without_measure_are_refused_or_reported(
-    store: Store, tmp_path: Path, out: Path, kind: str, name: str
-) -> None:
+def test_malformed_files_are_refused_or_reported(store: Store, tmp_path: Path, out: Path, kind: str, name: str) -> None:
     if name in FILES:
         export_first_layout(out)
     else:
@@ -108,6 +106,23 @@ def test_files_without_measure_are_refused_or_reported(
         except MossError as error:
             told = error.payload()["error"]
     assert told.get("code") in ("INVALID_REQUEST", "FILE_TOO_LARGE") or told["skipped"]
+
+
+def test_workspaces_that_do_not_match_the_events_of_a_record_are_ignored(
+    store: Store, tmp_path: Path, out: Path
+) -> None:
+    times = dict.fromkeys(("created_at", "updated_at"), "2026-01-01T00:00:00Z")
+    body = {"id": "FU-1", "status": "planning", "description": "t", **times}
+    store.call("submit_payload", {"capability_id": "neotoma:store_feature_unit:v1", "body": body})
+    store.export_folder(str(out))
+    numbers = (out / "numbers.jsonl").read_text()
+    (out / "numbers.jsonl").write_text(
+        numbers.replace('"event_workspaces":["default","default"]', '"event_workspaces":["x"]')
+    )
+    assert (out / "numbers.jsonl").read_text() != numbers
+    with open_test_store(str(tmp_path / "other"), Clock()) as other:
+        assert other.import_folder(str(out))["imported"]["records"] == 1
+        assert len(other.call("list_timeline_events", {})["events"]) == 2
 
 
 def test_names_of_files_that_are_no_text_are_reported(store: Store, out: Path) -> None:
@@ -143,7 +158,7 @@ def test_a_folder_in_a_folder_that_is_a_link_is_not_followed(store: Store, out: 
     [("numbers.jsonl", "version"), ("tasks/w/tasks.jsonl", "next_index"), ("tasks/w/task_numbers.jsonl", "last"),
      ("history.jsonl", "version")],
 )  # fmt: skip
-def test_a_number_that_nothing_can_be_added_to_is_not_taken(
+def test_a_number_too_large_to_increment_is_not_imported(
     store: Store, out: Path, tmp_path: Path, file: str, key: str
 ) -> None:
     for data in ({}, {"a": 1}):

@@ -1,4 +1,4 @@
-"""`moss import FOLDER`: a folder comes back exactly, beside other work by the mode, and hand-written files come in."""
+"""`moss import FOLDER`: an export is restored exactly, added to other rows by the mode; hand-written files work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.transfer import folder_import
 from moss_memory.transfer.families import records as record
-from moss_memory.transfer.workspace_import import TABLES
+from moss_memory.transfer.reasoning_task_import import TABLES
 from support import beside
 from support.beside import dump
 from support.moved_store import FIRST_LAYOUT, check_moves, export_first_layout, questions, rows_of
@@ -56,7 +56,7 @@ def submit(store: Store, **body: Any) -> Any:
 
 
 def fill(store: Store) -> None:
-    """A little of everything."""
+    """Store some rows of each family."""
     put(store, "auth", workspace="Shop")
     store.call("artifact_store", {"kind": "k", "name": "plan", "data": {"a": 1}, "workspace": "Shop"})
     store.call("tasks_create", {"workspace": "Shop", "kind": "task", "title": "T", "steps": [{"title": "s"}]})
@@ -71,7 +71,7 @@ def write(folder: Path, name: str, content: str | bytes) -> None:
 
 
 def refused(store: Store, folder: Path, code: str, mode: str = "error") -> Any:
-    """The refusal of an import, which must leave the store as it was."""
+    """Return the error of an import, asserting that the store does not change."""
     before = dump(store.config.home)
     error = refusal(store.import_folder, str(folder), mode=mode)
     assert error.code == code, error
@@ -82,9 +82,7 @@ def refused(store: Store, folder: Path, code: str, mode: str = "error") -> Any:
 # A store that has something already
 
 
-def test_what_is_there_already_and_differs_fails_the_whole_import_and_every_collision_is_named(
-    store: Store, out: Path
-) -> None:
+def test_a_collision_fails_the_whole_import_and_every_one_is_named(store: Store, out: Path) -> None:
     fill(store)
     store.export_folder(str(out))
     store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "other"})
@@ -115,7 +113,7 @@ def test_equal_content_is_no_collision_and_no_version(store: Store, out: Path, m
 
 
 @pytest.mark.sqlite("the kept rows have the generated columns of SQLite, such as search_filter")
-def test_the_first_layout_comes_in_with_every_row(other: Store, tmp_path: Path) -> None:
+def test_the_first_layout_is_imported_with_every_row(other: Store, tmp_path: Path) -> None:
     export_first_layout(tmp_path / "old")
     told = other.import_folder(str(tmp_path / "old"))
     assert (told["skipped"], told["errors"], told["changed"]) == (0, [], [])
@@ -185,7 +183,7 @@ def test_rename_keeps_both_and_gives_the_workspace_a_number(store: Store, out: P
     check_moves(store, tmp_path)
 
 
-def test_merges_and_conflicts_go_on_where_they_were(store: Store, other: Store, out: Path) -> None:
+def test_merges_and_conflicts_continue_from_their_state(store: Store, other: Store, out: Path) -> None:
     where = {"workspace": "w"}
     conflict(store, where)
     store.export_folder(str(out))
@@ -200,7 +198,7 @@ def test_merges_and_conflicts_go_on_where_they_were(store: Store, other: Store, 
     assert [one["title"] for one in shown] == ["theirs"]
 
 
-def test_records_are_added_to_what_is_known(store: Store, other: Store, clock: Clock, out: Path) -> None:
+def test_records_are_added_to_existing_ones(store: Store, other: Store, clock: Clock, out: Path) -> None:
     submit(store, status="planning", dependencies=["a"])
     clock.advance(10)
     submit(other, status="completed", dependencies=["b"])
@@ -285,7 +283,7 @@ def test_markdown_files_without_a_manifest_come_in_as_capsules(other: Store, out
     assert items["shop", "rule"]["title"] == "rule"
 
 
-def test_a_changed_file_is_taken_as_it_is_and_named(store: Store, other: Store, out: Path, clock: Clock) -> None:
+def test_a_changed_file_is_imported_unchanged_and_named(store: Store, other: Store, out: Path, clock: Clock) -> None:
     capsule = put(store)
     put(store, "as it was")
     store.export_folder(str(out))
@@ -335,7 +333,7 @@ def test_a_file_that_cannot_be_a_capsule_is_skipped_and_reported(other: Store, o
     assert (problem["file"], problem["code"]) == ("w/bad.md", "INVALID_RECORD")
 
 
-def test_a_field_that_means_nothing_is_told(other: Store, out: Path) -> None:
+def test_an_unknown_field_is_reported(other: Store, out: Path) -> None:
     write(out, "w/a.md", "---\ntitel: x\nlayout: post\n---\ntext")
     [problem] = other.import_folder(str(out))["errors"]
     assert problem["code"] == "UNKNOWN_FIELD"
@@ -352,7 +350,7 @@ def test_a_folder_with_nothing_in_it_is_refused(other: Store, out: Path) -> None
 
 
 def damage(out: Path, name: str, change: Callable[[Any], Any]) -> None:
-    """Changes the lines of an exported file."""
+    """Change the lines of an exported file."""
     lines = [json.loads(line) for line in (out / name).read_text().splitlines()]
     changed = change(lines)
     kept = lines if changed is None else changed
@@ -400,7 +398,7 @@ VALUES: list[Any] = [None, -1, 2**70, 1.5, True, "", "x", "\ud800", "a\0", [], {
 
 
 def fill_every_table(store: Store) -> None:
-    """One or two rows in each table that moves."""
+    """Store one or two rows in each table that moves."""
     fill(store)
     where = {"workspace": "shop"}
     for title, more in (("first", {}), ("second", {"depends_on": ["TASK-001"]})):
@@ -420,7 +418,7 @@ def fill_every_table(store: Store) -> None:
 
 
 def conflict(store: Store, where: dict[str, str]) -> None:
-    """A node that two branches have changed, in conflict, and one that was merged."""
+    """Store a node that two branches have changed, in conflict, and one that was merged."""
 
     def node(branch: str, text: str, id: str = "n") -> None:
         op = {"op": "node_upsert", "id": id, "type": "claim", "title": text}
@@ -438,7 +436,7 @@ def conflict(store: Store, where: dict[str, str]) -> None:
 
 
 def first_lines(lines: list[str]) -> dict[str, int]:
-    """Where the first line of each table stands."""
+    """Return the number of the first line of each table."""
     found: dict[str, int] = {}
     for at, line in enumerate(lines):
         found.setdefault(json.loads(line).get("table", "artifacts"), at)
@@ -446,7 +444,7 @@ def first_lines(lines: list[str]) -> dict[str, int]:
 
 
 def odd_lines(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The lines with one odd value in one of them, for every field of the first line of every table."""
+    """Generate the lines with one odd value in one of them, for every field of the first line of every table."""
     for at in first_lines(lines).values():
         line = json.loads(lines[at])
         for place, key in enumerate([*line, "unheard_of"]):
@@ -456,14 +454,14 @@ def odd_lines(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", ["artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl"])
-def test_no_line_of_the_first_layout_is_a_fault_of_moss(tmp_path: Path, out: Path, name: str) -> None:
-    """Every field of a line of every table gets an odd value: it comes in and can be read, or is refused."""
+def test_no_line_of_the_first_layout_causes_an_internal_error(tmp_path: Path, out: Path, name: str) -> None:
+    """Each field of a line of each table gets an odd value: the import succeeds and can be read, or is refused."""
     export_first_layout(out)
     check_odd(tmp_path, out, name, odd_lines((out / name).read_text().splitlines()))
 
 
-def test_no_file_whatever_it_holds_is_a_fault_of_moss(store: Store, tmp_path: Path, out: Path) -> None:
-    """The same for the first line, or the object, of every file but the capsules."""
+def test_no_content_of_a_file_causes_an_internal_error(store: Store, tmp_path: Path, out: Path) -> None:
+    """Try the same for the first line, or the object, of every file except the capsules."""
     fill_every_table(store)
     store.export_folder(str(out), with_history=True)
     for path in sorted(out.rglob("*.json*")):
@@ -475,7 +473,7 @@ def test_no_file_whatever_it_holds_is_a_fault_of_moss(store: Store, tmp_path: Pa
 
 
 def check_odd(tmp_path: Path, out: Path, name: str, odd: Iterator[tuple[str, list[str]]]) -> None:
-    """Import each variant of a file: none is INTERNAL, and what comes in can be read."""
+    """Import each variant of a file, asserting that none is INTERNAL and that imported rows can be read."""
     came_in = 0
     for what, changed in odd:
         (out / name).write_text("\n".join(changed) + "\n")
@@ -491,7 +489,7 @@ def check_odd(tmp_path: Path, out: Path, name: str, odd: Iterator[tuple[str, lis
 
 
 def outcome_of(call: Callable[..., Any], *arguments: str) -> str:
-    """The code with which a call is refused; empty when it is not."""
+    """Return the code with which a call is refused; empty if it succeeds."""
     try:
         call(*arguments)
     except MossError as error:
@@ -499,7 +497,7 @@ def outcome_of(call: Callable[..., Any], *arguments: str) -> str:
     return ""
 
 
-def test_every_table_is_among_those_whose_files_are_tried(store: Store, out: Path) -> None:
+def test_the_tried_files_cover_every_table(store: Store, out: Path) -> None:
     fill_every_table(store)
     store.export_folder(str(out))
     files = [path.stem for folder in ("reasoning", "tasks") for path in out.glob(f"{folder}/*/*")]
@@ -534,15 +532,13 @@ def steps_only(line: dict[str, Any], **changed: Any) -> dict[str, Any]:
         ("records.jsonl", lambda lines: [*lines, lines[0]], "stands above"),
     ],
 )
-def test_what_does_not_hold_together_refuses_the_whole_import(
-    other: Store, out: Path, name: str, change: Any, said: str
-) -> None:
+def test_inconsistent_rows_refuse_the_whole_import(other: Store, out: Path, name: str, change: Any, said: str) -> None:
     export_first_layout(out)
     damage(out, name, change)
     assert said in refused(other, out, "INVALID_REQUEST").message
 
 
-def test_a_branch_that_is_its_own_base_is_refused_and_nothing_hangs(store: Store, other: Store, out: Path) -> None:
+def test_a_branch_that_is_its_own_base_is_refused_without_a_hang(store: Store, other: Store, out: Path) -> None:
     fill(store)
     store.call("branchmind_branch_create", {"workspace": "shop", "name": "side"})
     store.export_folder(str(out))
@@ -555,7 +551,7 @@ def test_a_branch_that_is_its_own_base_is_refused_and_nothing_hangs(store: Store
     refused(other, out, "INVALID_REQUEST")
 
 
-def test_a_bad_artifact_is_skipped_and_the_others_come_in(store: Store, other: Store, out: Path) -> None:
+def test_a_bad_artifact_is_skipped_and_the_others_are_imported(store: Store, other: Store, out: Path) -> None:
     for name in "ab":
         store.call("artifact_store", {"kind": "k", "name": name, "data": {}})
     store.export_folder(str(out))

@@ -48,7 +48,7 @@ with open_at(home) as store:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """A server of its own."""
+    """Start a separate server."""
     made = PostgresServer()
     yield made
     made.close()
@@ -56,7 +56,7 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def url(server: PostgresServer, request: pytest.FixtureRequest) -> str:
-    """An empty database."""
+    """Return an empty database."""
     name = f"to_{abs(hash(request.node.name))}"
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute(f"create database {name}")
@@ -65,7 +65,7 @@ def url(server: PostgresServer, request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A store with everything that tools can write."""
+    """Return a store with all kinds of rows that tools can write."""
     home = str(tmp_path_factory.mktemp("source") / "home")
     prepare(home)
     with open_test_store(home, Clock()) as store:
@@ -80,18 +80,18 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def at(url: str) -> Store:
-    """The store on a server."""
+    """Return the store on a server."""
     return Store(default_config("/nowhere").replace(url=url))
 
 
 def exported(store: Store, folder: Path) -> dict[str, bytes]:
-    """What an export of everything writes."""
+    """Return the files of an export of everything."""
     store.export_folder(str(folder), with_history=True)
     found: dict[str, bytes] = files_of(folder)
     return found
 
 
-def test_there_and_back_again_gives_the_same_export(source: str, url: str, tmp_path: Path) -> None:
+def test_migrating_there_and_back_gives_the_same_export(source: str, url: str, tmp_path: Path) -> None:
     with open_at(source) as store:
         there = store.migrate(url)
         wanted = exported(store, tmp_path / "source")
@@ -103,7 +103,7 @@ def test_there_and_back_again_gives_the_same_export(source: str, url: str, tmp_p
         assert exported(store, tmp_path / "back again") == wanted
 
 
-def test_vectors_and_what_waits_for_one_move_both_ways(source: str, url: str, tmp_path: Path) -> None:
+def test_vectors_and_rows_without_one_are_migrated_both_ways(source: str, url: str, tmp_path: Path) -> None:
     made, waiting = "select doc, model, vector from vectors order by doc", "select doc from unembedded order by seq"
     with open_at(source) as store:
         store.migrate(url)
@@ -119,7 +119,7 @@ def test_vectors_and_what_waits_for_one_move_both_ways(source: str, url: str, tm
 
 
 @pytest.mark.parametrize("at_once", first_of([60, 5]))
-def test_killed_in_the_middle_it_goes_on(source: str, url: str, tmp_path: Path, at_once: int) -> None:
+def test_a_killed_migration_is_resumed(source: str, url: str, tmp_path: Path, at_once: int) -> None:
     for after in (1, 4, 9):
         process = start(KILLED, source, url, after, at_once)
         process.communicate()
@@ -145,7 +145,7 @@ def test_a_dry_run_counts_and_leaves_the_database_empty(source: str, url: str) -
         assert connection.execute("select 1 from pg_class where relname = 'capsules'").fetchall() == []
 
 
-def test_typed_there_used_and_back_both_export_the_same_folder(
+def test_migrating_by_command_there_and_back_gives_equal_exports(
     source: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -163,11 +163,11 @@ def test_typed_there_used_and_back_both_export_the_same_folder(
 
 
 def names(answer: dict[str, Any]) -> set[str]:
-    """The tables that an answer speaks of."""
+    """Return the tables in an answer."""
     return {table["table"] for table in answer["tables"]}
 
 
-def test_what_arrived_is_used_there_and_comes_back(source: str, url: str, tmp_path: Path) -> None:
+def test_migrated_rows_are_usable_on_the_server_and_can_be_migrated_back(source: str, url: str, tmp_path: Path) -> None:
     with open_at(source) as store:
         store.migrate(url)
         here = store.call("capsule_list", {})["pagination"]["total"]
@@ -184,7 +184,7 @@ def test_what_arrived_is_used_there_and_comes_back(source: str, url: str, tmp_pa
         assert store.call("tasks_show", {"workspace": "new", "target": task["id"]})["title"] == "t"
 
 
-def test_a_store_that_is_not_filled_to_its_end_is_refused_and_goes_on(
+def test_an_incompletely_migrated_store_is_refused_and_resumed(
     source: str, url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(copy_store, "_BATCH_ROWS", 50)
@@ -206,7 +206,7 @@ def test_a_store_that_is_not_filled_to_its_end_is_refused_and_goes_on(
 
 
 def stopped(monkeypatch: pytest.MonkeyPatch, after: int, run: Callable[[], object]) -> None:
-    """Runs something that is ended after so many transactions of the target."""
+    """Run a function that is stopped after a number of transactions of the target."""
     write, written = copy_store._write, [0]
 
     def counted(*given: Any) -> None:
@@ -237,7 +237,7 @@ def test_a_password_in_the_address_is_refused_and_never_repeated(source: str, to
     assert "swordfish" not in str(error.payload())
 
 
-def test_a_server_that_is_not_there_is_a_typed_error_and_the_source_is_as_it_was(source: str) -> None:
+def test_an_unreachable_server_is_a_typed_error_and_the_source_is_not_changed(source: str) -> None:
     with open_at(source) as store:
         before = store.call("capsule_list", {})
         error = refusal(store.migrate, "postgresql://moss@/none?host=/nowhere")

@@ -1,4 +1,4 @@
-"""What tests of PostgreSQL itself may ask for: a database, and a command line whose store is there."""
+"""Fixtures for tests of PostgreSQL itself: a database, and a command line whose store is in it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def url(home: str) -> str:
-    """An empty database."""
+    """Return the URL of an empty database."""
     return databases().url_of(home)
 
 
 @pytest.fixture
 def cli(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """A command line for a store in an empty database."""
+    """Return a command line for a store in an empty database."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("MOSS_HOME", str(tmp_path / "home"))

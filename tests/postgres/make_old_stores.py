@@ -1,4 +1,4 @@
-"""Makes the stores of earlier schemas in `old_stores`, each by Moss of that time, as it is in the history.
+"""Make the stores of earlier schemas in `old_stores`, each with the version of Moss at a commit of that time.
 
 `PYTHONPATH=tests python -m postgres.make_old_stores` writes all of them again.
 """
@@ -21,7 +21,7 @@ COMMITS = {
     "12": "f6cb0944", "14-early": "8db28f0d", "14-middle": "2ed483bc", "14": "47296500", "15": "2dd68e9f",
     "16": "06a5d700", "17": "aeaa6764", "18": "76a86558", "19": "fa380fe9", "20": "7310fda5",
 }  # fmt: skip
-"""Every schema that stores on PostgreSQL have had, and a commit with it; 16 is that of release 0.1.0."""
+"""A commit for every schema of stores on PostgreSQL; 16 is that of release 0.1.0."""
 FILL = r"""
 import sys, tempfile
 from moss_memory.config import default_config
@@ -46,14 +46,14 @@ with Store(default_config(tempfile.mkdtemp()).replace(url=sys.argv[1])) as store
 
 
 def sources(commit: str, folder: str) -> str:
-    """Moss as it was at a commit, in a folder."""
+    """Write Moss as it was at a commit into a folder; return the folder."""
     archive = subprocess.run(["git", "archive", commit, "src"], check=True, capture_output=True, cwd=ROOT).stdout
     subprocess.run(["tar", "x", "-C", folder], input=archive, check=True)
     return os.path.join(folder, "src")
 
 
 def dump(server: PostgresServer) -> str:
-    """A database as statements, one execution of which makes it again."""
+    """Return a database as statements that make it again."""
     command = [str(server.programs.binaries / "pg_dump"), "--inserts", "--no-owner", "--no-privileges", server.url]
     shown = subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout
     lines = [line for line in shown.splitlines() if line.strip() and not line.startswith(("--", "\\"))]
@@ -61,7 +61,7 @@ def dump(server: PostgresServer) -> str:
 
 
 def make(name: str, commit: str) -> None:
-    """Makes the store of one schema."""
+    """Make the store of one schema."""
     server = PostgresServer()
     try:
         with tempfile.TemporaryDirectory() as folder:

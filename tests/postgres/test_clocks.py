@@ -1,4 +1,4 @@
-"""Machines whose clocks differ share a store: its times are those of the database."""
+"""Machines with different clocks share a store: its times are those of the database."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ print(json.dumps(told))
 
 
 def by_clock(url: str, off_s: int, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a machine with such a clock is told."""
+    """Return the answers that a machine with such a clock gets."""
     told: list[dict[str, Any]] = json.loads(run(ELSEWHERE, url, off_s, json.dumps(calls)))
     return told
 
 
 @pytest.fixture
 def store(url: str) -> Store:
-    """The store by a clock that agrees with the database's."""
+    """Return the store with a clock that agrees with the database's."""
     return Store(default_config("/nowhere").replace(url=url))
 
 
 @pytest.mark.parametrize("off_s", [-2 * HOUR_S, 2 * HOUR_S])
-def test_a_lease_holds_whatever_the_clock_of_the_next_machine_says(store: Store, url: str, off_s: int) -> None:
+def test_a_lease_does_not_depend_on_the_clock_of_another_machine(store: Store, url: str, off_s: int) -> None:
     steps = [{"title": "s"}]
     created = store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t", "steps": steps})
     mine = store.call("tasks_claim", {"workspace": "w", "agent": "here", "target": created["id"]})
@@ -75,7 +75,7 @@ def test_changes_are_dated_and_ordered_as_they_were_made(store: Store, url: str,
     assert 0 <= changed["updated_at"] - changed["created_at"] < HOUR_S
 
 
-def test_what_expires_does_so_at_the_same_moment_for_all(store: Store, url: str) -> None:
+def test_rows_expire_at_the_same_moment_on_all_machines(store: Store, url: str) -> None:
     kept = {"workspace": "w", "name": "a", "kind": "k", "data": {}, "ttl_seconds": HOUR_S}
     by_clock(url, -2 * HOUR_S, ("artifact_store", kept))
     [found] = by_clock(url, 2 * HOUR_S, ("artifact_fetch", {"workspace": "w", "name": "a"}))
@@ -92,7 +92,7 @@ STEPPED = ELSEWHERE.replace("off_s = int(sys.argv[2])", "off_s = 0").replace(
 
 
 @pytest.mark.parametrize("off_s", [-2 * HOUR_S, 2 * HOUR_S])
-def test_a_step_of_the_clock_changes_nothing_in_a_process_that_runs(store: Store, url: str, off_s: int) -> None:
+def test_a_step_of_the_clock_does_not_affect_a_running_process(store: Store, url: str, off_s: int) -> None:
     store.call("artifact_store", {"workspace": "w", "name": "a", "kind": "k", "data": {}, "ttl_seconds": HOUR_S})
     created = store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t"})
     store.call("tasks_claim", {"workspace": "w", "agent": "here", "target": created["id"]})

@@ -1,4 +1,4 @@
-"""`moss doctor` on a server: which one it is, what a commit promises there, how much room is left."""
+"""`moss doctor` on a server: its name, its durability, and its free space."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LOST = ("fsync", "full_page_writes", "synchronous_commit")
 
 
 def checks(shown: Outcome) -> dict[str, dict[str, str]]:
-    """What the doctor said, by its names; no password among it."""
+    """Return the checks of the doctor by name, asserting that they contain no password."""
     assert "swordfish" not in shown.out + shown.err
     return {check["name"]: check for check in json.loads(shown.out)["checks"]}
 
 
-def test_it_says_which_server_answers_and_that_there_is_no_store_yet(cli: Cli, url: str) -> None:
+def test_doctor_names_the_server_and_reports_a_missing_store(cli: Cli, url: str) -> None:
     name = fresh(url)
     cli.environment["MOSS_URL"] = url.partition("/moss_")[0] + f"/{name}?" + url.partition("?")[2]
     for _ in range(2):
@@ -37,7 +37,7 @@ def test_it_says_which_server_answers_and_that_there_is_no_store_yet(cli: Cli, u
 
 
 def fresh(url: str) -> str:
-    """A database in which nobody has looked for a store."""
+    """Return a database in which no process has looked for a store."""
     name = "never_opened"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"drop database if exists {name} with (force)")
@@ -45,7 +45,7 @@ def fresh(url: str) -> str:
     return name
 
 
-def test_a_server_that_may_lose_what_it_acknowledged_is_not_healthy(cli: Cli) -> None:
+def test_a_server_that_may_lose_acknowledged_writes_is_not_healthy(cli: Cli) -> None:
     cli("store", "--name", "auth", stdin=CAPSULE)
     shown = cli("doctor", "--json")
     found = checks(shown)
@@ -88,12 +88,12 @@ def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(
 
 
 def names_found(cli: Cli) -> list[str]:
-    """What a search for a word of every capsule finds, in its order."""
+    """Return the result of a search for a word of every capsule, in order."""
     found = cli("search", "tokens", "--search-mode", "keyword", "--limit", "100").json["items"]
     return [one["fetch"]["arguments"]["name"] for one in found]
 
 
-def test_a_server_that_is_not_there_is_said_without_the_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_is_reported_without_the_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSS_URL", "postgresql://moss:swordfish@127.0.0.1:1/team")
     shown = cli("doctor", "--json")
     found = checks(shown)

@@ -1,4 +1,4 @@
-"""A server whose writes had to wait for another's ends by itself, as any other does."""
+"""Servers whose writes had to wait for another one end by themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAITING = (
 
 
 def write_and_hang_up(home: Path) -> None:
-    """Writes once; a server that does not end by itself fails."""
+    """Write once and close stdin; fail if the server does not end by itself."""
     server = McpServer(home)
     try:
         assert "id" in server.call("capsule_store", {"capsule_text": capsule()})

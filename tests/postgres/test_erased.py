@@ -1,4 +1,4 @@
-"""What is purged or erased on a server says how far it is gone."""
+"""The answers of purging and erasing on a server name the extent of the erasure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from contract.doors import StoreDoor
 
 
-def test_a_purge_speaks_for_the_database_alone(door: StoreDoor) -> None:
+def test_a_purge_reports_the_database_alone(door: StoreDoor) -> None:
     door("capsule_store", workspace="w", name="a", capsule_text=FULL)
     door("capsule_delete", workspace="w", name="a")
     assert door("capsule_purge", dry_run=True)["scope"] == "database", "it is said before"
@@ -23,7 +23,7 @@ def test_a_purge_speaks_for_the_database_alone(door: StoreDoor) -> None:
     assert door("branchmind_purge")["scope"] == "database"
 
 
-def test_so_does_erasing_one_thing(door: StoreDoor) -> None:
+def test_erasing_one_row_reports_the_database_alone(door: StoreDoor) -> None:
     door("capsule_store", workspace="w", name="a", capsule_text=FULL)
     assert door("moss_erase", type="capsule", workspace="w", name="a", dry_run=True)["scope"] == "database"
     erased = door("moss_erase", type="capsule", workspace="w", name="a")

@@ -1,4 +1,4 @@
-"""Three servers, of which the primary is lost once under writers; `make failover` does it twenty times."""
+"""Three servers, the primary of which is killed once under writers; `make failover` does it twenty times."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Three servers."""
+    """Start three servers."""
     made = Cluster()
     yield made
     made.close()
 
 
-def test_what_was_acknowledged_outlives_the_primary_and_the_doctor_says_who_leads(
+def test_acknowledged_writes_survive_the_primary_and_the_doctor_names_the_new_one(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     cli = Cli(str(tmp_path / "home"), {**os.environ, "MOSS_URL": cluster.url, "MOSS_HOME": str(tmp_path / "home")})
@@ -51,14 +51,14 @@ def test_what_was_acknowledged_outlives_the_primary_and_the_doctor_says_who_lead
 
 
 def durability(cli: Cli) -> list[dict[str, str]]:
-    """What the doctor says of it, which must be good."""
+    """Return the doctor's checks of durability, asserting that they are good."""
     found = told(cli, "durability")
     assert [check["status"] for check in found] == ["ok"]
     return found
 
 
 def told(cli: Cli, name: str) -> list[dict[str, str]]:
-    """What the doctor says of something."""
+    """Return the doctor's checks of one name."""
     report = json.loads(cli.process("doctor", "--json").out)
     return [check for check in report["checks"] if check["name"] == name]
 

@@ -1,4 +1,4 @@
-"""Whoever opens an empty database first makes the store; all who come at the same time find it whole."""
+"""The first process to open an empty database makes the store; all that open it at the same time find it complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_ONCE = 8
 
 
 def made(url: str, name: str, more: str = "") -> str:
-    """The URL of a new database beside the one that is given, whose name belongs to one process of tests."""
+    """Return the URL of a new database beside the given one, with a name of this test process."""
     name += "_of_" + url.partition("/moss_")[2].partition("?")[0]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"drop database if exists {name} with (force)")
@@ -26,7 +26,7 @@ def made(url: str, name: str, more: str = "") -> str:
     return url.partition("/moss_")[0] + f"/{name}?" + url.partition("?")[2]
 
 
-def test_many_who_come_first_at_once_all_write(url: str) -> None:
+def test_many_processes_that_open_an_empty_database_at_once_all_write(url: str) -> None:
     there = made(url, "met_by_many")
     line = Barrier(AT_ONCE)
 
@@ -42,7 +42,7 @@ def test_many_who_come_first_at_once_all_write(url: str) -> None:
         assert {item["id"] for item in store.call("capsule_list", {})["items"]} == set(ids)
 
 
-def test_the_first_words_that_are_ever_taken_out_are_found_when_they_are_told_again(url: str) -> None:
+def test_the_first_removed_words_are_found_after_they_are_stored_again(url: str) -> None:
     with Store(default_config("/nowhere").replace(url=made(url, "never_purged"))) as store:
         for _ in range(2):
             told = store.call("capsule_store", {"capsule_text": "the quokka", "allow_thin": True})["id"]
@@ -57,7 +57,7 @@ def test_the_first_words_that_are_ever_taken_out_are_found_when_they_are_told_ag
     ["capsules (id int)", "events (seq int)", "moss_schema (made_by text)", "moss_schema as select 'x' as version"],
 )
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_store"])
-def test_a_database_that_is_anothers_is_refused_and_left_alone(url: str, table: str, tool: str) -> None:
+def test_a_database_of_another_program_is_refused_and_not_changed(url: str, table: str, tool: str) -> None:
     there = made(url, "of_another")
     with psycopg.connect(there, autocommit=True) as connection:
         connection.execute(f"create table {table}")
@@ -86,13 +86,13 @@ def test_a_server_that_is_too_old_is_refused(url: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     "option", ["connect_timeout=abc", "sslmode=maybe", "port=99999", "target_session_attrs=any-other"]
 )
-def test_a_url_whose_options_mean_nothing_is_refused_at_once(url: str, option: str) -> None:
+def test_a_url_with_unknown_options_is_refused_at_once(url: str, option: str) -> None:
     with Store(default_config("/nowhere").replace(url=f"{url}&{option}")) as store:
         error = refusal(store.call, "capsule_list", {})
     assert (error.code, error.retryable) == ("INVALID_REQUEST", False)
 
 
-def test_every_text_passes_whatever_the_url_says_of_its_encoding(url: str) -> None:
+def test_every_text_is_stored_with_any_encoding_in_the_url(url: str) -> None:
     with Store(default_config("/nowhere").replace(url=f"{url}&client_encoding=LATIN1")) as store:
         store.call("capsule_store", {"name": "日本 €", "capsule_text": FULL})
         assert store.call("capsule_fetch", {"name": "日本 €"})["capsule_text"] == FULL

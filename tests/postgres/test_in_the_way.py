@@ -1,4 +1,4 @@
-"""Calls that meet in a server: what it breaks off for the sake of others is carried out again, once."""
+"""Calls that conflict in a server: one that the server aborts is executed again, once."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ create trigger break_off before insert on capsules for each row execute function
 
 @pytest.fixture
 def beside(url: str, store: Store) -> psycopg.Connection[tuple[int]]:
-    """A connection to the database of the store, which is there."""
+    """Return a connection to the database of the store, which exists."""
     store.call("capsule_store", {"capsule_text": capsule()})
     return psycopg.connect(url, autocommit=True)
 
 
 @pytest.mark.parametrize("code", ["40001", "40P01"])
-def test_what_others_were_in_the_way_of_is_carried_out_again(
+def test_a_call_aborted_by_a_conflict_is_executed_again(
     store: Store, beside: psycopg.Connection[tuple[int]], code: str
 ) -> None:
     with beside:
@@ -41,7 +41,7 @@ def test_what_others_were_in_the_way_of_is_carried_out_again(
     assert store.call("capsule_list", {})["pagination"]["total"] == 2
 
 
-def test_what_others_are_always_in_the_way_of_is_told_and_leaves_nothing(
+def test_a_call_that_always_conflicts_fails_and_writes_nothing(
     store: Store, beside: psycopg.Connection[tuple[int]]
 ) -> None:
     wanted = {"name": "kept", "capsule_text": capsule()}
@@ -53,7 +53,7 @@ def test_what_others_are_always_in_the_way_of_is_told_and_leaves_nothing(
     assert store.call("capsule_list", {})["pagination"]["total"] == 1
 
 
-def test_what_takes_too_long_for_the_server_is_told_and_leaves_nothing(
+def test_a_call_that_exceeds_the_servers_timeout_fails_and_writes_nothing(
     store: Store, beside: psycopg.Connection[tuple[int]]
 ) -> None:
     with beside:

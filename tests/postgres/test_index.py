@@ -1,4 +1,4 @@
-"""The index of words and the vectors on PostgreSQL: filled by several at once, and empty of what was purged."""
+"""The index of words and the vectors on PostgreSQL: filled by several writers at once, and empty of purged words."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.search.vectors import VectorMatrix, encode_chunks
-from moss_memory.storage.call_context import CallContext
-from moss_memory.storage.postgres import index_maintenance, indexer, segment_size, transaction
+from moss_memory.storage.call import CallContext
+from moss_memory.storage.postgres import index_maintenance, indexer, segment_size, transaction, word_search
 from moss_memory.storage.postgres import segments as segments_module
 from moss_memory.storage.postgres.index_maintenance import maintain
 from moss_memory.storage.postgres.postings import Postings
@@ -50,14 +50,24 @@ def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(
         assert postings == [(len(left),)], "one document holds each word once"
 
 
+def test_filters_apply_however_many_documents_match(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_search, "MANY", 3)
+    for number in range(6):
+        run = "nightly" if number < 2 else "daily"
+        door("artifact_store", name=f"a{number}", kind="k", data={}, text="zebra", run_id=run)
+    found = door("moss_search", query="zebra", search_mode="keyword", run_id="nightly")
+    assert {item["title"] for item in found["items"]} == {"a0", "a1"}
+    assert found["pagination"]["total"] == 2
+
+
 def maintained(beside: Beside) -> None:
-    """Maintains the index now, as a thread of its own does otherwise."""
+    """Maintain the index now, as a separate thread does otherwise."""
     engine: Any = beside.engine
     maintain(engine, beside._call)
 
 
 def words(beside: Beside) -> set[str]:
-    """Every word of the dictionary."""
+    """Return every word of the dictionary."""
     return {word for (word,) in beside.rows("select term from search_terms")}
 
 
@@ -89,7 +99,7 @@ def test_writers_of_several_workspaces_index_the_same_words_at_once(
         assert beside.rows("select cast(sum(docs) as bigint) from search_totals") == [(60,)]
 
 
-def test_a_word_that_another_process_purged_is_found_again_when_it_is_told_again(store: Store, clock: Clock) -> None:
+def test_a_word_purged_by_another_process_is_found_after_it_is_stored_again(store: Store, clock: Clock) -> None:
     told = {"workspace": "w", "capsule_text": "the quokka", "allow_thin": True}
     first = store.call("capsule_store", told)["id"]
     with open_test_store(store.config.home, clock) as other:
@@ -100,9 +110,7 @@ def test_a_word_that_another_process_purged_is_found_again_when_it_is_told_again
     assert [one["id"] for one in found["items"]] == [again]
 
 
-def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_of_a_failed_call_are_not_cached(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"workspace": "w", "capsule_text": "the quokka", "allow_thin": True}
     send = transaction._run_pipeline
 
@@ -122,7 +130,7 @@ def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
 
 @contextmanager
 def writing(beside: Beside) -> Iterator[None]:
-    """A writer of another workspace that has indexed and does not end."""
+    """Run a writer of another workspace that has indexed and does not commit."""
     engine: Any = beside.engine
     call = CallContext(
         operation="test", config=load_config(home=beside._home, cwd="/"), clock_ms=lambda: 0, new_id=lambda now_ms: "",
@@ -139,7 +147,7 @@ def writing(beside: Beside) -> Iterator[None]:
 
 
 def rewritten(store: Store, workspace: str, count: int, times: int) -> None:
-    """Stores capsules, and replaces each of them so many times."""
+    """Store capsules, and replace each of them several times."""
     for turn in range(times + 1):
         for number in range(count):
             text = f"common turn{turn} {workspace}{number}"
@@ -148,7 +156,7 @@ def rewritten(store: Store, workspace: str, count: int, times: int) -> None:
 
 
 def found(store: Store, query: str) -> int:
-    """How many capsules a search finds."""
+    """Return the number of capsules that a search finds."""
     total: int = store.call("capsule_search", {"query": query, "search_mode": "keyword"})["pagination"]["total"]
     return total
 
@@ -178,10 +186,10 @@ def test_deleted_documents_are_swept_while_writers_run(store: Store, monkeypatch
         assert beside.rows("select count(*) from search_orphans") == [(0,)], "nobody writes now: unused terms go"
 
 
-def test_a_process_that_has_read_the_buffer_finds_what_a_new_one_finds(
+def test_a_process_with_a_cached_buffer_and_a_new_one_find_the_same(
     store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Postings of replaced documents stay in its memory for a while, and their slots go to segments or come again."""
+    """Postings of replaced documents stay cached for a while; their slots move to segments or are reused."""
     rewritten(store, "w", 40, 0)
     taken: list[int] = []
     take = Postings.take
@@ -222,7 +230,7 @@ def test_a_process_that_has_read_the_buffer_finds_what_a_new_one_finds(
         assert agrees("common turn1") == 40
 
 
-def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_does_not_maintain_the_index_for_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "DUE", 1)
     monkeypatch.setattr(segment_size, "SEGMENT", 4)
     send = transaction._run_pipeline
@@ -278,7 +286,7 @@ def test_an_import_sends_fewer_statements_than_it_has_capsules(
     assert found(other, "common") == 60
 
 
-def test_maintenance_that_is_cut_off_leaves_the_index_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_maintenance_leaves_the_index_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_size, "SEGMENT", 4)
     rewritten(store, "w", 6, 0)
     with Beside(store.config.home) as beside:
@@ -313,6 +321,7 @@ def test_an_erased_version_leaves_the_index_also_after_it_was_swept(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call = {"workspace": "w", "name": "n", "allow_thin": True, "mode": "replace"}
+    monkeypatch.setattr(indexer, "DUE", 1 << 30)  # slots count on from test to test, so one of these may be due
     with Beside(store.config.home) as beside:
         for version, segment in ((1, 1), (3, 1 << 30)):
             monkeypatch.setattr(segment_size, "SEGMENT", segment)
@@ -328,7 +337,7 @@ def test_an_erased_version_leaves_the_index_also_after_it_was_swept(
 
 
 class Model:
-    """As much of a model as the matrix looks at."""
+    """The part of a model that the matrix uses."""
 
     name, dimensions, floor = "m", 4, 0.0
 

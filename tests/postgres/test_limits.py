@@ -1,4 +1,4 @@
-"""Servers without a free connection; `make failover` tries a full disk and a pooler too."""
+"""Servers without a free connection; `make failover` also tries a full disk and a pooler."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ CONNECTIONS = 6
 
 
 def at(url: str, **settings: int) -> Store:
-    """The store in a database."""
+    """Return the store in a database."""
     return Store(default_config("/nowhere").replace(url=url, **settings))
 
 
-def test_a_server_without_a_free_connection_says_so_and_goes_on_when_there_is_one() -> None:
+def test_a_server_without_a_free_connection_refuses_calls_until_there_is_one() -> None:
     server = PostgresServer(f"max_connections={CONNECTIONS}", "superuser_reserved_connections=0", "max_wal_senders=0")
     try:
         with at(server.url) as store, contextlib.ExitStack() as held:
@@ -54,7 +54,7 @@ def test_more_callers_than_connections_wait_for_their_turn(url: str) -> None:
 
 
 def connected(url: str) -> int:
-    """How many connections there are to a database, but for the one that asks."""
+    """Return the number of connections to a database, without that of the query."""
     with psycopg.connect(url) as connection:
         counted = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
         row = connection.execute(counted).fetchone()

@@ -1,4 +1,4 @@
-"""No tool writes in a workspace whose lock it does not hold: one that reaches further declares `across`."""
+"""No tool writes in a workspace without its lock: one that writes elsewhere declares `across`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ end $$
 
 @pytest.fixture
 def guarded(home: str, clock: Clock, url: str) -> Iterator[Store]:
-    """A store that refuses whoever writes in a workspace without its lock."""
+    """Return a store that refuses writes in a workspace without its lock."""
     prepare(home)
     with open_test_store(home, clock) as store, psycopg.connect(url, autocommit=True) as guard:
         store.call("capsule_store", {"capsule_text": capsule()})
@@ -62,7 +62,9 @@ def test_every_tool_holds_the_locks_of_the_workspaces_in_which_it_writes(guarded
     call_unlisted(door)
 
 
-def test_a_tool_that_reaches_further_than_it_says_is_found_out(guarded: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_that_writes_outside_its_declared_workspaces_is_detected(
+    guarded: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guarded.call("capsule_store", {"workspace": "a", "name": "n", "capsule_text": capsule()})
     monkeypatch.setattr(moss_rename, "cross_workspace", False)
     renaming = {"type": "capsule", "workspace": "a", "name": "n", "new_workspace": "b"}

@@ -1,4 +1,4 @@
-"""Writers of one workspace come one after the other, those of several beside each other; nobody overlooks a change."""
+"""Writers of one workspace run one at a time, those of several in parallel; no reader misses a change."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import psycopg
 import pytest
 
 from moss_memory.errors import MossError
-from moss_memory.rows.ids import new_id, wall_clock_ms
-from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.call import CallContext, new_id, wall_clock_ms
 from moss_memory.storage.postgres import statements
 from moss_memory.storage.postgres.statements import translate_sql
 from moss_memory.storage.queries import Statement
@@ -23,8 +22,9 @@ from support.patience import TIMEOUT_S, wait_until
 from support.postgres import databases
 from support.python_process import start
 from support.store_truth import capsule
+from support.thorough import complete_or
 
-WRITERS, WORKSPACES, ROUNDS = 8, 3, 12
+WRITERS, WORKSPACES, ROUNDS = 8, 3, complete_or(12, 6)
 
 # What one process does: in its workspace, in another, by id, and what looks after all of them.
 WRITE = """
@@ -53,7 +53,7 @@ print("done", flush=True)
 
 @contextmanager
 def writing(store: Store, workspace: str | None) -> Iterator[None]:
-    """Holds what a call holds that writes in this workspace, or that may write anywhere."""
+    """Acquire the locks of a call that writes in this workspace, or in any."""
     call = CallContext(
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace=workspace,
@@ -68,7 +68,7 @@ def writing(store: Store, workspace: str | None) -> Iterator[None]:
 
 
 def keeps_waiting(store: Store, tool: str, **arguments: Any) -> bool:
-    """Whether a call has to wait for others."""
+    """Return whether a call has to wait for others."""
     try:
         store.call(tool, arguments, wait=False)
     except MossError as error:
@@ -91,20 +91,20 @@ def test_writers_wait_only_for_those_in_their_own_workspace(store: Store) -> Non
         assert keeps_waiting(store, "capsule_store", workspace="b", **text)
 
 
-def test_a_number_that_was_taken_makes_nobody_else_wait(store: Store) -> None:
+def test_a_taken_number_does_not_block_other_writers(store: Store) -> None:
     for workspace in ("a", "b"):
         store.call("branchmind_notes_commit", {"workspace": workspace, "content": "first"})
     call = CallContext(
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace="a",
     )  # fmt: skip
-    from moss_memory.tools.reasoning.branches.visible_ranges import reserve_numbers
+    from moss_memory.tools.reasoning.branches.visible_ranges import reserve_seqs
 
     tx: Any = store._engine.begin_write(timeout_s=TIMEOUT_S, call=call)
     try:
-        first = reserve_numbers(tx, 5)
+        first = reserve_seqs(tx, 5)
         store.call("branchmind_notes_commit", {"workspace": "b", "content": "second"}, wait=False)
-        assert reserve_numbers(tx) > first + 5
+        assert reserve_seqs(tx) > first + 5
     finally:
         tx.rollback()
         tx.release()
@@ -134,7 +134,7 @@ def test_a_transaction_in_another_database_holds_no_change_back(store: Store, tm
 
 
 @pytest.mark.parametrize("first", [str, Statement.filled])
-def test_words_that_mean_something_else_on_a_server_mean_it_only_where_they_are_that_statement(
+def test_a_statement_is_translated_for_a_server_and_equal_plain_text_is_not(
     first: Callable[[Statement], str],
 ) -> None:
     own = sql["last_change"]
@@ -182,7 +182,7 @@ def test_within_a_workspace_numbers_rise_in_the_order_of_commits_and_watchers_se
 
 
 class Watch:
-    """Reads again and again what is new, by the largest number of a workspace and by the store's own changes."""
+    """Poll for new rows, by the largest number of a workspace and by the store's own changes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -192,7 +192,7 @@ class Watch:
         self._changes: list[int] = []
 
     def look(self) -> None:
-        """Takes in what is new; a row that comes below the largest number of its workspace is a fault."""
+        """Read new rows; fail if one is below the largest number of its workspace."""
         new = self._rows("select workspace_norm, seq from doc_entries order by seq")
         largest = dict(self._largest)
         for workspace, seq in new:
@@ -208,12 +208,12 @@ class Watch:
                 break
 
     def has_seen_all(self) -> bool:
-        """Looks once more; others who are at work on the same server may still hold the last changes back."""
+        """Poll once more; other transactions on the same server may delay the last changes."""
         self.look()
         return self._changes == [seq for (seq,) in self._rows("select seq from events order by seq")]
 
     def check(self) -> None:
-        """Holds what was seen against what is there in the end."""
+        """Compare the observed rows with the stored ones."""
         assert self._seen == {seq for _, seq in self._rows("select workspace_norm, seq from doc_entries")}
         dates = self._rows("select workspace, seq, ts_ms from events where workspace is not null order by seq")
         by_workspace = {workspace: [ts for one, _, ts in dates if one == workspace] for workspace, _, _ in dates}

@@ -1,4 +1,4 @@
-"""Postings are packed into blocks and come out as they went in."""
+"""Postings are packed into blocks and unpacked without a change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.storage.postgres.codec import IN_BODY, POSITIONS, deltas, encode_posting, encode_varints
-from moss_memory.storage.postgres.phrases import starts_in, whole_weights
+from moss_memory.storage.postgres.posting_lists import starts_in, whole_weights
 from moss_memory.storage.postgres.postings import Postings, keys_of
 
 places = st.lists(st.integers(0, 100_000), max_size=300, unique=True).map(sorted)
@@ -22,7 +22,7 @@ Document = dict[int, tuple[list[int], list[int]]]
 
 
 def buffered(given: dict[int, Document]) -> Postings:
-    """The postings of documents as the buffer holds them."""
+    """Return the postings of documents as they are in the buffer."""
     terms, weights, sizes, positions = [], [], [], []
     for words in given.values():
         numbers = sorted(words)
@@ -37,7 +37,7 @@ def buffered(given: dict[int, Document]) -> Postings:
 
 
 def told(postings: Postings) -> dict[tuple[int, int], tuple[int, list[int]]]:
-    """Of each word and slot the weight and the positions."""
+    """Return the weight and the positions of each word and slot."""
     weights = whole_weights(postings).tolist() if len(postings) else []
     found = {}
     for at, weight in enumerate(weights):
@@ -71,7 +71,7 @@ def test_a_word_is_in_the_one_block_of_its_keys_that_holds_it(given: dict[int, D
         assert set(read.slots[read.numbers == number].tolist()) == slots
 
 
-def test_a_position_and_a_document_are_one_number_that_tells_them_apart() -> None:
+def test_a_position_and_a_document_are_packed_into_one_number() -> None:
     postings = buffered({7: {1: ([3], [0, 200])}})
     assert starts_in(postings, np.array([5]), 2).tolist() == [
         5 * POSITIONS + 1, 5 * POSITIONS + IN_BODY - 2, 5 * POSITIONS + IN_BODY + 198,

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.search.hits import Hits, snippet
-from moss_memory.search.query import parse
-from moss_memory.search.request import SearchRequest
+from moss_memory.search.query import parse_query
+from moss_memory.search.request import Hits, SearchRequest
+from moss_memory.search.snippet import snippet
 from moss_memory.storage.postgres import indexer, postings, segment_size, segments, word_search
 from moss_memory.storage.postgres.engine import PostgresEngine
 from moss_memory.storage.postgres.index_maintenance import maintain
-from search.shelf import Shelf
+from search.capsules import CapsuleDatabase
 from support.beside import Beside
 
 WORDS = (
@@ -66,13 +66,13 @@ class Pair:
 
     def __init__(self, beside: Beside) -> None:
         self._beside = beside
-        self._shelf = Shelf()
+        self._sqlite = CapsuleDatabase()
         beside.forget()
 
     def run(self, *statements: tuple[str, dict[str, Any]]) -> None:
-        """Changes both, in one transaction."""
+        """Change both, in one transaction."""
         for sql, values in statements:
-            self._shelf.connection.execute(sql, values)
+            self._sqlite.connection.execute(sql, values)
 
         def change(tx: Any) -> None:
             for sql, values in statements:
@@ -81,10 +81,10 @@ class Pair:
         self._beside.write(change)
 
     def assert_same(self, request: SearchRequest) -> None:
-        """Asserts that both find the same."""
-        from moss_memory.storage.sqlite.word_search import by_words
+        """Assert that both find the same."""
+        from moss_memory.storage.sqlite.search_index import by_words
 
-        there = by_words(self._shelf.connection, request, 0)
+        there = by_words(self._sqlite.connection, request, 0)
         here = self._beside.read(lambda tx: tx.search(request))
         assert self._told(here) == self._told(there)
 
@@ -92,14 +92,14 @@ class Pair:
         sql = "select coalesce(title || ' ', '') || capsule_text from capsules where row_id = ?"
         shown = []
         for hit in hits.items:
-            text = str(self._shelf.connection.execute(sql, (hit.document.row,)).fetchall()[0][0])
+            text = str(self._sqlite.connection.execute(sql, (hit.document.row,)).fetchall()[0][0])
             shown.append((hit.document.number, hit.score, snippet(text, hits.matcher)))
         return hits.total, shown
 
 
 @pytest.fixture
 def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
-    """An empty store whose index is maintained after every write, with segments of a few documents."""
+    """Return an empty store whose index is maintained after every write, with segments of a few documents."""
     for module, name, value in (
         (indexer, "DUE", 1), (segment_size, "SEGMENT", 4), (indexer, "_AT_ONCE", 2), (segments, "_TERMS_AT_ONCE", 2),
         (segments, "DELETED_SHARE", 3), (word_search, "MANY", 3), (postings, "_MANY_BYTES", 12),
@@ -132,7 +132,7 @@ def test_both_engines_find_the_same(
             pair.run((UPDATE, {"row": row, **changed}))
     for text, workspace, deleted in asked:
         try:
-            query = parse(text)
+            query = parse_query(text)
         except MossError:
             continue
         for limit, offset in ((20, 0), (2, 1)):
@@ -149,7 +149,7 @@ def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(beside: Bes
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
     for query in ("often", "once often", '"often once"', "oft*", "often NOT upon"):
-        pair.assert_same(SearchRequest(parse(query), sources=("capsule",), limit=20))
+        pair.assert_same(SearchRequest(parse_query(query), sources=("capsule",), limit=20))
 
 
 def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(beside: Beside) -> None:
@@ -158,4 +158,4 @@ def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(beside: Besi
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
     for query in ("ied", "ied stars", "y ied stars other"):
-        pair.assert_same(SearchRequest(parse(query), sources=("capsule",), limit=20))
+        pair.assert_same(SearchRequest(parse_query(query), sources=("capsule",), limit=20))

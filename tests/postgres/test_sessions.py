@@ -1,4 +1,4 @@
-"""Sessions of clients over HTTP go on at every server of one database."""
+"""Sessions of clients over HTTP continue on every server of one database."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from moss_memory.config import default_config
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 from moss_memory.store import Store
 from support.http_server import HttpServer
 from support.mcp_pipe import request
@@ -15,16 +15,16 @@ from support.postgres import PostgresServer
 from support.team_load import REAL
 
 
-def test_a_session_that_was_opened_in_an_outage_goes_on_at_every_server(tmp_path: Path) -> None:
+def test_a_session_opened_in_an_outage_continues_on_every_server(tmp_path: Path) -> None:
     homes = [tmp_path / name / "home" for name in ("left", "right")]
     for home in homes:
         home.mkdir(parents=True, mode=0o700)
-    token = access.new_token()
+    token = server_tables.new_token()
     database = PostgresServer()
     try:
         with Store(default_config(str(homes[0])).replace(url=database.url)) as store:
-            given: dict[str, Any] = {"sha256": access.hash_of(token.encode()), "read_only": False}
-            store.write(access.add_token, what="token_add", name="anna", lifetime_s=None, **given)
+            given: dict[str, Any] = {"sha256": server_tables.hash_of(token.encode()), "read_only": False}
+            store.write(server_tables.add_token, what="token_add", name="anna", lifetime_s=None, **given)
         left, right = (HttpServer(home, code=REAL, url=database.url) for home in homes)
         headers = [("Authorization", f"Bearer {token}"), *[pair for pair in left.authorized if pair[0] == "Accept"]]
         headers.append(("Content-Type", "application/json"))

@@ -1,4 +1,4 @@
-"""A server that is not this machine has to prove who it is, unless its URL says otherwise."""
+"""A server on another machine must present a valid certificate, unless its URL says otherwise."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     Doors = Callable[..., TlsProxy]
 
 ELSEWHERE = "2130706433"
-"""127.0.0.1 as one number: it never leaves this machine, and does not look like it."""
+"""127.0.0.1 as one number: it never leaves this machine, but does not look local."""
 
 
 @pytest.fixture
 def door(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Doors]:
-    """Opens doors in front of the server of the tests."""
+    """Return a function that starts proxies in front of the server of the tests."""
     made: list[TlsProxy] = []
     folder = url.partition("host=")[2]
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -44,14 +44,14 @@ def door(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def through(door: TlsProxy, url: str, more: str = "", *, host: str = ELSEWHERE) -> Store:
-    """The store as it is reached by a door."""
+    """Return the store as it is reached through a proxy."""
     database = url.partition("/moss_")[2].partition("?")[0]
     at = f"postgresql://moss:swordfish@{host}:{door.port}/moss_{database}"
     return Store(default_config("/nowhere").replace(url=f"{at}?{more}" if more else at))
 
 
 def refused(store: Store) -> str:
-    """The message with which a store is not opened; it holds no password."""
+    """Return the message of the error when a store is opened, asserting that it contains no password."""
     with store:
         error = refusal(store.call, "capsule_list", {})
     assert error.code == "STORAGE_READONLY"
@@ -61,7 +61,7 @@ def refused(store: Store) -> str:
     return said
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(door: Doors, url: str) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused(door: Doors, url: str) -> None:
     assert "certificate" in refused(through(door(ELSEWHERE), url))
 
 
@@ -70,14 +70,14 @@ def test_a_certificate_for_another_name_is_refused(door: Doors, url: str) -> Non
     assert "does not match" in refused(through(other, url, f"sslrootcert={other.roots}"))
 
 
-def test_a_server_without_tls_is_refused_before_it_hears_anything(door: Doors, url: str) -> None:
+def test_a_server_without_tls_is_refused_before_anything_is_sent(door: Doors, url: str) -> None:
     plain = door(ELSEWHERE, speaks=False)
     assert "SSL" in refused(through(plain, url))
     assert plain.heard == b"\0\0\0\x08\x04\xd2\x16\x2f", "only the question whether it speaks TLS"
 
 
 @pytest.mark.parametrize("vouched", ["in the url", "PGSSLROOTCERT", "SSL_CERT_FILE", "~/.postgresql"])
-def test_a_server_that_proves_who_it_is_is_used(
+def test_a_server_with_a_valid_certificate_is_used(
     vouched: str, door: Doors, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proven = door(ELSEWHERE)
@@ -90,7 +90,7 @@ def test_a_server_that_proves_who_it_is_is_used(
         assert store.call("capsule_list", {})["items"] == []
 
 
-def test_what_the_url_says_itself_holds_and_the_doctor_warns(
+def test_the_sslmode_of_the_url_takes_precedence_and_the_doctor_warns(
     door: Doors, url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = through(door(ELSEWHERE), url, "sslmode=require")
@@ -104,7 +104,7 @@ def test_what_the_url_says_itself_holds_and_the_doctor_warns(
     assert "swordfish" not in shown.out + shown.err
 
 
-def test_this_machine_need_prove_nothing(door: Doors, url: str) -> None:
+def test_a_local_server_needs_no_certificate(door: Doors, url: str) -> None:
     with through(door("anybody"), url, host="localhost") as store:
         assert store.call("capsule_list", {})["items"] == []
 
@@ -124,12 +124,12 @@ def test_this_machine_need_prove_nothing(door: Doors, url: str) -> None:
         ({"host": "localhost", "hostaddr": "192.0.2.1"}, False),
     ],
 )
-def test_what_counts_as_this_machine(given: dict[str, Any], here: bool) -> None:
+def test_local_hosts_are_recognized(given: dict[str, Any], here: bool) -> None:
     assert connection_options.is_local(given) is here
 
 
-def test_several_hosts_are_all_verified_and_the_one_that_writes_is_taken() -> None:
-    made = connection_options.options_of("postgresql://a.example,b.example/team")
+def test_several_hosts_are_all_verified_and_the_primary_is_used() -> None:
+    made = connection_options.resolve_options("postgresql://a.example,b.example/team")
     assert made["sslmode"] == "verify-full"
     assert made["target_session_attrs"] == "read-write"
-    assert "sslmode" not in connection_options.options_of("postgresql:///team?host=/run")
+    assert "sslmode" not in connection_options.resolve_options("postgresql:///team?host=/run")

@@ -1,4 +1,4 @@
-"""A schema changes by a command only; stores of every earlier schema are brought along, complete or not at all."""
+"""A schema changes by a command only; stores of every earlier schema are upgraded completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from moss_memory.config import default_config
-from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.call import CallContext
 from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.postgres import engine as engine_module
 from moss_memory.storage.postgres import schema, transaction
@@ -61,12 +61,12 @@ with Store(default_config(tempfile.mkdtemp()).replace(url=sys.argv[1])) as store
 
 
 def opened(url: str) -> Store:
-    """A store in a database."""
+    """Return a store in a database."""
     return Store(default_config("/nowhere").replace(url=url))
 
 
 def old_store(url: str, name: str) -> str:
-    """The URL of a new database with a store of an earlier schema."""
+    """Return the URL of a new database with a store of an earlier schema."""
     there = made(url, "of_old")
     with psycopg.connect(there, autocommit=True) as connection:
         connection.execute(gzip.decompress((FOLDER / f"{name}.sql.gz").read_bytes()))
@@ -74,7 +74,7 @@ def old_store(url: str, name: str) -> str:
 
 
 def version(url: str) -> int:
-    """The number of the schema of a database."""
+    """Return the number of the schema of a database."""
     with psycopg.connect(url) as connection:
         row = connection.execute("select version from moss_schema").fetchone()
     assert row is not None
@@ -82,19 +82,19 @@ def version(url: str) -> int:
 
 
 def set_version(url: str, number: int, *, additive: bool) -> None:
-    """Makes the schema look like that of another version."""
+    """Set the version of the schema."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("update moss_schema set version = %s, additive = %s", (number, int(additive)))
 
 
 def shape(url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything that the schema has, beside data."""
+    """Return the tables, columns, indexes and functions of the schema."""
     with psycopg.connect(url) as connection:
         return {name: connection.execute(sql).fetchall() for name, sql in SHAPE.items()}
 
 
 def problems(store: Store) -> list[str]:
-    """Whatever the engine finds to be wrong with a store."""
+    """Return the faults that the engine finds in a store."""
     call = CallContext(
         operation="test", config=store.config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None,
         progress=None,
@@ -104,7 +104,7 @@ def problems(store: Store) -> list[str]:
 
 
 def found(store: Store) -> int:
-    """How many capsules a search finds."""
+    """Return the number of capsules that a search finds."""
     call = {"query": "quokka", "workspace": "zoo", "search_mode": "keyword"}
     total: int = store.call("capsule_search", call)["pagination"]["total"]
     return total
@@ -133,7 +133,7 @@ def test_a_store_of_every_earlier_schema_is_upgraded_by_the_command_alone(url: s
         assert shape(there) == shape(new.config.url)
 
 
-def test_an_upgrade_that_is_cut_off_changes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_upgrade_changes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there = old_store(url, "16")
     send = transaction._run_pipeline
 
@@ -150,7 +150,7 @@ def test_an_upgrade_that_is_cut_off_changes_nothing(url: str, monkeypatch: pytes
         assert problems(store) == []
 
 
-def test_one_version_ahead_and_additive_is_served_and_nothing_else(url: str) -> None:
+def test_a_schema_one_additive_version_ahead_is_served_and_no_other(url: str) -> None:
     there = made(url, "ahead")
     with opened(there) as store:
         store.call("capsule_store", THIN)
@@ -202,7 +202,7 @@ def test_an_older_schema_is_served_while_the_change_is_additive(
             assert refusal(old.call, "capsule_store", THIN).code == "NOT_A_STORE"
 
 
-def test_a_reader_whose_tables_are_gone_says_that_the_schema_was_changed(url: str) -> None:
+def test_a_reader_without_its_tables_reports_a_changed_schema(url: str) -> None:
     there = made(url, "changed")
     with opened(there) as store:
         store.call("capsule_store", THIN)
@@ -219,7 +219,7 @@ def test_every_migration_says_if_it_is_additive() -> None:
     assert {one.number for one in schema.migrations_after(0) if one.is_additive} == {16}
 
 
-def test_the_command_upgrades_and_says_so(url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_upgrades_and_reports_it(url: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSS_URL", old_store(url, "16"))
     refused = cli("list")
     assert refused.code != 0
@@ -230,7 +230,7 @@ def test_the_command_upgrades_and_says_so(url: str, cli: Cli, monkeypatch: pytes
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The previous release, built as a wheel from its commit and installed in a folder."""
+    """Return the previous release, built as a wheel from its commit and installed in a folder."""
     folder = tmp_path_factory.mktemp("release")
     archive = subprocess.run(["git", "archive", RELEASE], check=True, capture_output=True, cwd=ROOT).stdout
     (folder / "source").mkdir()
@@ -284,7 +284,7 @@ class OldProcess:
 
 
 def names(listed: dict[str, Any]) -> set[str]:
-    """The names of the capsules in a list."""
+    """Return the names of the capsules in a list."""
     return {one["name"] for one in listed["items"]}
 
 
@@ -301,7 +301,9 @@ def test_the_previous_release_serves_until_the_upgrade_and_loses_nothing(url: st
         assert problems(new) == []
 
 
-def test_a_server_upgrades_before_it_serves_and_others_go_on_or_say_why(url: str, release: str, tmp_path: Path) -> None:
+def test_a_server_upgrades_before_it_serves_and_others_continue_or_report_the_reason(
+    url: str, release: str, tmp_path: Path
+) -> None:
     there = made(url, "served")
     homes = [tmp_path / name / "home" for name in ("waiting", "upgrading")]
     for home in homes:

@@ -1,4 +1,4 @@
-"""Artifacts as a plain list of dictionaries: what the documents say, with no database behind it."""
+"""A plain-Python model of artifacts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from property.model import clean, norm
 from property.refused import DAY, RefusedError
-from property.version_list import all_of, begin, go_on, in_version
+from property.version_list import begin, go_on, in_version, versions_of
 
 SWEEP_EVERY = 300
 SWEEP_MOST = 100
 LABELS = ("run_id", "phase", "role")
 CONTENT = ("kind", "data", "text", "tags", *LABELS)
-"""What of an artifact a version is made of."""
+"""The fields that a version of an artifact consists of."""
 
 
 class ArtifactModel:
-    """All artifacts, active, expired and deleted, in the order of creation; `seq` is the order of changes."""
+    """Active, expired and deleted artifacts, in the order of creation; `seq` is the order of changes."""
 
     def __init__(self, now: int) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -35,7 +35,7 @@ class ArtifactModel:
         row["updated"] = max(row["updated"], self.now)
 
     def owner(self, workspace: str, name: str) -> dict[str, Any] | None:
-        """The row that holds a name, expired or not; a deleted one holds none."""
+        """Return the row that holds a name, expired or not, but not a deleted one."""
         wanted = (norm(workspace), norm(name))
         named = [row for row in self.rows if row["deleted"] is None and row["name"] is not None]
         return next((row for row in named if (norm(row["workspace"]), norm(row["name"])) == wanted), None)
@@ -48,7 +48,7 @@ class ArtifactModel:
         ]
         if not seen:
             raise RefusedError("NOT_FOUND")
-        # The active one, else the one that was deleted last.
+        # The active one, otherwise the one that was deleted last.
         return max(seen, key=lambda row: (row["deleted"] is None, row["deleted"] or 0, row["seq"]))
 
     @staticmethod
@@ -62,7 +62,7 @@ class ArtifactModel:
         return {"ttl": ttl, "expires": None if ttl is None else self.now + ttl}
 
     def store(self, workspace: str, name: str | None, content: dict[str, Any], **how: Any) -> dict[str, Any]:
-        """The row that was made or changed; its `id` is None when it is new."""
+        """Return the created or changed row; the `id` of a new one is None."""
         fields = {
             "kind": content["kind"],
             "data": content["data"],
@@ -139,7 +139,7 @@ class ArtifactModel:
         return row
 
     def _make_way(self, row: dict[str, Any], workspace: str, name: str | None) -> None:
-        """Frees a name that an expired row holds; refuses one that another holds."""
+        """Free a name that an expired row holds; refuse one that an active row holds."""
         owner = None if name is None else self.owner(workspace, name)
         if owner is not None and owner is not row:
             if not self.expired(owner):
@@ -160,7 +160,7 @@ class ArtifactModel:
         return row, True
 
     def restore_all(self, filters: dict[str, str]) -> tuple[int, list[str]]:
-        """How many come back, and the ids of those whose name another has."""
+        """Return the number of restored rows and the ids of those whose name is taken."""
         gone = [row for row in self.matching(filters, deleted=True) if row["deleted"] is not None]
         back: list[dict[str, Any]] = []
         skipped = []
@@ -180,11 +180,11 @@ class ArtifactModel:
                 row["deleted"] = None
                 self.changed(row)
             for row in rows:
-                row["seq"] = self.seq  # what one sweep took comes back in any order
+                row["seq"] = self.seq  # rows of one sweep are restored in any order
         return len(back), skipped
 
     def sweep(self) -> None:
-        """At most every five minutes; a clock that stepped back behind the last sweep counts as a long time."""
+        """Sweep at most every five minutes; a clock that stepped back before the last sweep counts as a long time."""
         if self.swept_at is not None and 0 <= self.now - self.swept_at < SWEEP_EVERY:
             return
         self.swept_at = self.now
@@ -192,12 +192,12 @@ class ArtifactModel:
         for row in gone:
             self._delete(row)
         for row in gone:
-            row["seq"] = self.seq  # in which order a batch goes is left open
+            row["seq"] = self.seq  # the order of a batch is unspecified
 
     def matching(
         self, filters: dict[str, str], *, deleted: bool = False, expired: bool = False, by: str = "updated"
     ) -> list[dict[str, Any]]:
-        """What fits every filter, newest first."""
+        """Return the rows that match every filter, newest first."""
         found = [
             row
             for row in self.rows
@@ -237,7 +237,7 @@ class ArtifactModel:
         return len(gone)
 
     def bundle(self, items: list[dict[str, str]]) -> tuple[str, list[str]]:
-        """The composed text and the ids of its sources."""
+        """Return the composed text and the ids of its sources."""
         rows = [self.find(address) for address in items]
         if any(row["text"] is None for row in rows):
             raise RefusedError("COMPOSE_MISSING_TEXT")
@@ -250,13 +250,13 @@ class ArtifactModel:
 
 
 def _exactly(content: dict[str, Any]) -> str:
-    """Content as text, in which 1 and 1.0 differ and so does the order of names."""
+    """Return content as text that distinguishes 1 from 1.0 and the order of keys."""
     return json.dumps(content)
 
 
 def listed_versions(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """An artifact's versions as `moss_history` lists them, without what each changed."""
-    sizes = [(one, shown(one)) for one in all_of(row)]
+    """Return an artifact's versions as `moss_history` lists them, without the changed fields."""
+    sizes = [(one, shown(one)) for one in versions_of(row)]
     return [
         {
             "version": one["version"],
@@ -269,7 +269,7 @@ def listed_versions(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
-    """An artifact as fetch shows it."""
+    """Return an artifact as fetch returns it."""
     return {
         "id": row["id"],
         "workspace": row["workspace"],

@@ -1,7 +1,7 @@
-"""Thinking cards as plain lists and dictionaries: what the documents say, with no database behind it.
+"""A plain-Python model of thinking cards.
 
-A branch is a dictionary of cards, a set of edges, a list of what was committed, and a set of pins; a new branch copies
-all of them. A card is written down once, in its normal form, and `forms_of` says it in every way that a caller may.
+A branch is a dictionary of cards, a set of edges, a list of commits, and a set of pins; a new branch copies all of
+them. A card is stored once, in its normal form, and `forms_of` returns every form in which a caller may send it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
 UNDONE = ("rejected", "withdrawn", "superseded")
 LINKS = ("supports", "blocks", "answers", "rejects", "supersedes", "tests")
 IMPLIED = {"answers": "resolved", "rejects": "rejected", "supersedes": "superseded"}
-"""The status that a link in a card gives to the other card; the last of several wins."""
+"""The status that a link sets on the other card; of several, the last one wins."""
 Links = dict[str, list[str]]
 Edge = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a card says, in its normal form."""
+    """A card in its normal form."""
 
     type: str = "note"
     title: str | None = None
@@ -37,7 +37,7 @@ class Card:
     meta: tuple[tuple[str, str], ...] = ()
 
     def node(self) -> dict[str, Any]:
-        """The card as a node of the graph, without its id and its versions."""
+        """Return the card as a node of the graph, without its id and its versions."""
         texts = {name: getattr(self, name) for name in ("title", "text") if getattr(self, name)}
         meta = {"meta": dict(self.meta)} if self.meta else {}
         return {"type": self.type, **texts, "status": self.status, "tags": list(self.tags), **meta, "deleted": False}
@@ -48,17 +48,17 @@ class Card:
 
 @dataclass(frozen=True)
 class Version:
-    """A card as it stands in a graph: who wrote this state of it, and when."""
+    """A version of a card in a graph, with its creation and its last change."""
 
     card: Card
     born: int
     changed: tuple[str, int]
-    """The branch where and the call with which it was written: the same version on every branch that shows it."""
+    """The branch and the number of the call that wrote the version; equal on every branch that shows it."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """A card as it was committed, with its links."""
+class CommittedCard:
+    """A committed card with its links."""
 
     card: Card
     edges: frozenset[Edge]
@@ -69,9 +69,9 @@ class Branch:
     name: str
     nodes: dict[str, Version] = field(default_factory=dict)
     edges: set[Edge] = field(default_factory=set)
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, CommittedCard] = field(default_factory=dict)
     trace: list[tuple[str, ...]] = field(default_factory=list)
-    """The cards that were committed, by id, and the changes of status: id, old and new status; in order."""
+    """The ids of committed cards and the changes of status (id, old and new status), in order."""
     pins: set[str] = field(default_factory=set)
 
     def snapshot(self, name: str) -> Branch:
@@ -82,13 +82,13 @@ class Branch:
         return {one: version.card for one, version in self.nodes.items() if version.card.type in TYPES}
 
     def blockers_of(self, card_id: str) -> list[str]:
-        """The open cards that block it."""
+        """Return the open cards that block a card."""
         cards = self.cards()
         blocking = {start for start, rel, end in self.edges if (rel, end) == ("blocks", card_id)}
         return sorted(one for one in blocking if one in cards and self.is_open(one))
 
     def is_open(self, card_id: str) -> bool:
-        """Whether its status says so and no decision that holds has settled it."""
+        """Return whether the card's status is open and no valid decision has settled it."""
         cards = self.cards()
         decided = {one for one, card in cards.items() if card.type == "decision" and card.status not in UNDONE}
         settled = any(start in decided and rel in SETTLING for start, rel, end in self.edges if end == card_id)
@@ -96,14 +96,14 @@ class Branch:
 
 
 class CardModel:
-    """The branches of one workspace. Each method is a tool: it says what the tool does, or refuses."""
+    """The branches of one workspace. Each method implements a tool or raises the refusal."""
 
     def __init__(self) -> None:
         self.branches = {"main": Branch("main")}
         self.calls = 0
 
     def attempt(self, method: Callable[..., Any], *arguments: Any) -> Any:
-        """What a method gives, or the code with which it refuses; then nothing has changed."""
+        """Return the result of a method, or its refusal after undoing every change."""
         self.calls += 1
         before = {name: branch.snapshot(name) for name, branch in self.branches.items()}
         try:
@@ -130,12 +130,12 @@ class CardModel:
         self.branches[name] = base.snapshot(name)
 
     def commit(self, name: str, card_id: str, card: Card, links: Links | None = None) -> tuple[bool, int, int]:
-        """Whether the card was new, and how many nodes and edges were written for it."""
+        """Return whether the card was new, and the numbers of nodes and edges written for it."""
         links = links or {}
         refuse_if("INVALID_REQUEST", card.type not in TYPES or not (card.title or card.text))
         branch = self.branch(name)
         edges = {(card_id, rel, one) for rel, ids in links.items() for one in ids}
-        new = Said(card, frozenset(edges))
+        new = CommittedCard(card, frozenset(edges))
         if card_id in branch.said:
             refuse_if("CONFLICT", branch.said[card_id] != new)
             return False, 0, 0
@@ -153,7 +153,7 @@ class CardModel:
         return True, int(not there) + sum(changed), len(added)
 
     def change_status(self, branch: Branch, card_id: str, status: str) -> bool:
-        """Whether the status became another one, which the trace tells."""
+        """Return whether the status changed."""
         card = branch.nodes[card_id].card
         if card.status == status:
             return False
@@ -162,7 +162,7 @@ class CardModel:
         return True
 
     def apply_node(self, name: str, card_id: str, card: Card) -> None:
-        """A node that somebody wrote without committing a card."""
+        """Write a node without committing a card."""
         self.write(self.branch(name), card_id, card)
 
     def set_status(self, name: str, ids: list[str], status: str) -> tuple[list[str], list[str]]:
@@ -193,7 +193,7 @@ class CardModel:
         branch.edges.add((question_id, "subgoal", subgoal_id))
 
     def close_subgoal(self, name: str, subgoal_id: str, returned: tuple[str, Card] | None) -> int:
-        """How many nodes were written."""
+        """Return the number of nodes written."""
         branch = self.branch(name)
         card = self.card(branch, subgoal_id)
         refuse_if("NOT_FOUND", "subgoal" not in card.tags)
@@ -205,7 +205,7 @@ class CardModel:
         return nodes
 
     def nominal_merge(self, name: str, ids: list[str] | None, dry_run: bool) -> dict[str, tuple[set[str], float]]:
-        """By the oldest card of each group: the others that say the same, and how alike they are at least."""
+        """Return, for the oldest card of each group, its duplicates and their least similarity."""
         branch = self.branch(name)
         chosen = {one: self.card(branch, one) for one in (branch.cards() if ids is None else ids)}
         left = sorted((one for one in chosen if chosen[one].status != "merged"), key=lambda one: branch.nodes[one].born)
@@ -225,7 +225,7 @@ class CardModel:
         return groups
 
     def frontier(self, name: str, last_seq: Callable[[Version], int]) -> list[str]:
-        """The ids of the open cards to go on with, best first."""
+        """Return the ids of the open cards, best first."""
         branch = self.branch(name)
 
         def rank(card_id: str) -> tuple[bool, bool, int, int]:
@@ -238,7 +238,7 @@ class CardModel:
 
 
 def likeness(one: Card, other: Card) -> float:
-    """How far the words of two cards overlap; cards of different types are never alike."""
+    """Return the share of words that two cards have in common, 0 for cards of different types."""
     words, others = one.words(), other.words()
     return len(words & others) / len(words | others) if one.type == other.type else 0.0
 
@@ -249,7 +249,7 @@ def refuse_if(code: str, refused: bool) -> None:
 
 
 def forms_of(card: Card, card_id: str | None) -> dict[str, Any]:
-    """The same card in every form in which it can be sent; plain text says no more than a note's text."""
+    """Return the same card in every form in which it can be sent; plain text carries only a note's text."""
     named = {"id": card_id} if card_id else {}
     texts = {name: getattr(card, name) for name in ("title", "text") if getattr(card, name)}
     more = {"status": card.status} if card.status != "open" else {}

@@ -1,4 +1,4 @@
-"""Capsules as a plain list of dictionaries: what the documents say, with no database behind it."""
+"""A plain-Python model of capsules."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from property.refused import DAY as DAY
 from property.refused import RefusedError as RefusedError
-from property.version_list import all_of, begin, go_on, in_version
+from property.version_list import begin, go_on, in_version, versions_of
 
 LABELS = ("source", "run_id", "phase", "role")
 CONTENT = ("text", "title", "tags", *LABELS)
-"""What of a capsule a version is made of."""
+"""The fields that a version of a capsule consists of."""
 
 
 def norm(raw: str) -> str:
@@ -24,7 +24,7 @@ def clean(tags: list[str]) -> list[str]:
 
 
 class Model:
-    """All capsules, active and deleted, in no particular order; `seq` is the order of changes."""
+    """Active and deleted capsules, in no particular order; `seq` is the order of changes."""
 
     def __init__(self) -> None:
         self.capsules: list[dict[str, Any]] = []
@@ -39,7 +39,7 @@ class Model:
         return next((capsule for capsule in self.capsules if capsule["id"] == id), None)
 
     def owner(self, workspace: str, name: str | None) -> dict[str, Any] | None:
-        """The active capsule of that name."""
+        """Return the active capsule of a name."""
         if name is None:
             return None
         return next(
@@ -64,7 +64,7 @@ class Model:
         return found
 
     def change(self, capsule: dict[str, Any], tool: str, **values: Any) -> None:
-        """The next version of a capsule."""
+        """Write the next version of a capsule."""
         go_on(capsule, CONTENT, self.now, tool)
         capsule.update(values)
         self.touch(capsule)
@@ -142,7 +142,7 @@ class Model:
         self.touch(capsule)
 
     def deleted(self, address: dict[str, str]) -> dict[str, Any] | None:
-        """The deleted capsule at an address, of several the last one."""
+        """Return the deleted capsule at an address, of several the last deleted one."""
         gone = [capsule for capsule in self.capsules if capsule["deleted"] is not None]
         if "id" in address:
             gone = [capsule for capsule in gone if capsule["id"] == address["id"]]
@@ -167,7 +167,7 @@ class Model:
         self.touch(capsule)
 
     def restore_all(self, filters: dict[str, str], deleted_after: int | None) -> tuple[int, list[str]]:
-        """How many come back, and the ids of those whose name another has, last deleted first."""
+        """Return the number of restored capsules and the ids of those whose name is taken, last deleted first."""
         gone = [
             capsule
             for capsule in self.matching(filters, include_deleted=True)
@@ -190,7 +190,7 @@ class Model:
         return len(back), skipped
 
     def any_of(self, address: dict[str, str]) -> dict[str, Any]:
-        """The capsule at an address, the active one before the last deleted one."""
+        """Return the active capsule at an address, otherwise the last deleted one."""
         try:
             return self.active(address)
         except RefusedError:
@@ -200,7 +200,7 @@ class Model:
             return found
 
     def matching(self, filters: dict[str, str], *, include_deleted: bool = False) -> list[dict[str, Any]]:
-        """What fits every filter, newest change first."""
+        """Return the capsules that match every filter, newest change first."""
         found = [
             capsule
             for capsule in self.capsules
@@ -243,7 +243,7 @@ class Model:
         return [dict(capsule) for capsule in self.matching(filters, include_deleted=include_deleted)[::-1]]
 
     def take_in(self, records: list[dict[str, Any]], mode: str) -> list[dict[str, Any]]:
-        """Imports records one after the other, or none; returns the rows they became (id None: a new one)."""
+        """Import all records or none; return the resulting rows, the `id` of a new one is None."""
         before = [dict(capsule) for capsule in self.capsules]
         became = []
         for record in records:
@@ -274,7 +274,7 @@ class Model:
 
 
 def shown(capsule: dict[str, Any], *, text: bool = False) -> dict[str, Any]:
-    """A capsule as fetch and the lists show it."""
+    """Return a capsule as fetch and the lists return it."""
     item: dict[str, Any] = {
         "id": capsule["id"],
         "workspace": capsule["workspace"],
@@ -302,7 +302,7 @@ def shown(capsule: dict[str, Any], *, text: bool = False) -> dict[str, Any]:
 
 
 def listed_versions(capsule: dict[str, Any]) -> list[dict[str, Any]]:
-    """A capsule's versions as `moss_history` lists them, without what each changed."""
+    """Return a capsule's versions as `moss_history` lists them, without the changed fields."""
     return [
         {
             "version": one["version"],
@@ -311,5 +311,5 @@ def listed_versions(capsule: dict[str, Any]) -> list[dict[str, Any]]:
             **({} if one["source"] is None else {"source": one["source"]}),
             "chars": len(one["text"]),
         }
-        for one in all_of(capsule)
+        for one in versions_of(capsule)
     ]

@@ -1,7 +1,7 @@
-"""Reasoning as plain lists and dictionaries: what the documents say, with no database behind it.
+"""A plain-Python model of reasoning.
 
-A document of a branch is a list of entries and its graph a list of versions; a new branch copies both lists. Sequence
-numbers of the model are its own (`Seq`): only their order is promised, so a test learns which real one each stands for.
+A document of a branch is a list of entries and its graph a list of versions; a new branch copies both lists. The model
+has its own sequence numbers (`Seq`): only their order is documented, so a test maps each to the store's number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 Key = tuple[str, ...]
 """("node", id) or ("edge", from, rel, to)."""
 State = dict[str, Any] | None
-"""What a version says; none where it is deleted, or was never there."""
+"""The fields of a version; None if it is deleted or never existed."""
 
 
 class Seq(int):
@@ -29,34 +29,34 @@ class Seq(int):
 
 
 class Alias(str):
-    """A name of the model for something whose real name only the store knows."""
+    """A name in the model for a name that the store generates."""
 
     __slots__ = ()
 
 
 @dataclass
 class Origin:
-    """The first place of a merged note."""
+    """The branch and number of the first copy of a merged note."""
 
     branch: Alias
     seq: Seq
 
 
 class Anything:
-    """Stands for a value that the documents leave open."""
+    """A placeholder for an unspecified value."""
 
 
 class Part(dict[str, Any]):
-    """Stands for an object with at least these fields."""
+    """A placeholder for an object with at least these fields."""
 
 
 class Gone:
-    """Stands for a state that is not there: null, or a tombstone."""
+    """A placeholder for a missing state: null, or a tombstone."""
 
 
 @dataclass
 class ResetTo:
-    """The message of a reset, which names what the caller named."""
+    """The message of a reset, which contains the argument of the caller."""
 
     to: int | str
 
@@ -97,9 +97,9 @@ class Branch:
     base: Branch | None = None
     base_seq: Seq | None = None
     logs: dict[str, list[Entry]] = field(default_factory=dict, repr=False)
-    """What each document shows now, oldest first."""
+    """The visible entries of each document, oldest first."""
     shown: list[Entry] = field(default_factory=list, repr=False)
-    """Every entry of `notes` that this branch ever showed: where it can be reset to."""
+    """Every entry of `notes` that this branch ever showed and can be reset to."""
     graphs: dict[str, list[Version]] = field(default_factory=dict, repr=False)
     moves: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
@@ -113,7 +113,7 @@ class Branch:
         return self.log(doc)[-1].seq if self.log(doc) else None
 
     def graph(self, doc: str) -> dict[Key, Version]:
-        """The latest version of each key, oldest first."""
+        """Return the latest version of each key, oldest first."""
         latest = {version.key: version for version in self.graphs.get(doc, [])}
         return dict(sorted(latest.items(), key=lambda item: item[1].seq))
 
@@ -157,7 +157,7 @@ class Workspace:
         return found
 
     def entries(self) -> list[Entry]:
-        """Every note written in the workspace, hidden ones too, oldest first."""
+        """Return every note written in the workspace, including hidden ones, oldest first."""
         written = {
             entry.seq: entry
             for branch in self.branches
@@ -168,7 +168,7 @@ class Workspace:
 
 
 class ReasoningModel:
-    """All workspaces of a store. Each method is a tool: it answers as the tool does, or refuses."""
+    """All workspaces of a store. Each method implements a tool or raises the refusal."""
 
     def __init__(self, now_ms: int) -> None:
         self.workspaces: dict[str, Workspace] = {}
@@ -178,7 +178,7 @@ class ReasoningModel:
         self.conflict_ids: dict[str, Alias] = {}
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """What `branchmind_<tool>` answers; a refused call leaves nothing."""
+        """Return the answer of `branchmind_<tool>`; a refused call changes nothing."""
         workspace = norm(arguments["workspace"])
         was_empty = workspace not in self.workspaces
         named = {{"from": "source"}.get(name, name): value for name, value in arguments.items() if value is not None}
@@ -205,7 +205,7 @@ class ReasoningModel:
         return found
 
     def for_writing(self, workspace: str) -> Workspace:
-        """The workspace, with `main` made and checked out in one that has no branches."""
+        """Return the workspace, created with `main` checked out if it has no branches."""
         if norm(workspace) not in self.workspaces:
             main = Branch(self.new_alias("branch"), "main")
             self.workspaces[norm(workspace)] = Workspace([main], main)
@@ -326,13 +326,13 @@ class ReasoningModel:
         }  # fmt: skip
 
     def document(self, workspace: str, branch: str | None, doc: str) -> Branch:
-        """The branch, which must have the document in its view."""
+        """Return the branch, which must show the document."""
         view = self.for_reading(workspace).branch(branch)
         refuse_if("NOT_FOUND", not view.has(doc))
         return view
 
     def two_sides(self, workspace: str, one: str, other: str, doc: str) -> tuple[Workspace, Branch, Branch]:
-        """Two branches, at least one of which has the document in its view."""
+        """Return two branches, at least one of which shows the document."""
         space = self.for_reading(workspace)
         sides = space.branch(one), space.branch(other)
         refuse_if("NOT_FOUND", not any(side.has(doc) for side in sides))
@@ -410,7 +410,7 @@ class ReasoningModel:
         return {"workspace": workspace, "ref": branch.name, "doc": "notes", "old_seq": old, "new_seq": target.seq}
 
     def pointed_at(self, space: Workspace, to: int | str) -> Entry:
-        """The entry that a tag or a number names."""
+        """Return the entry that a tag or a number refers to."""
         wanted = first(tag["seq"] for name, tag in space.tags.items() if name == to) if isinstance(to, str) else to
         found: Entry = first(entry for entry in space.entries() if entry.seq == wanted)
         return found
@@ -561,7 +561,7 @@ class ReasoningModel:
         }  # fmt: skip
 
     def open_conflicts(self, space: Workspace, created: list[Conflict]) -> None:
-        """A new conflict closes the older one of the same key; one that was settled and comes back is open again."""
+        """Add conflicts; a new one supersedes an open one of the same key, a resolved one is reopened."""
         for new in created:
             self.close_conflicts(space, new.place)
             space.conflicts = [conflict for conflict in space.conflicts if conflict.id != new.id]
@@ -569,7 +569,7 @@ class ReasoningModel:
             space.conflicts.append(new)
 
     def close_conflicts(self, space: Workspace, place: tuple[str, str, str, Key]) -> None:
-        """What a merge found otherwise than before is no longer to be settled."""
+        """Mark the open conflicts of a key as superseded."""
         for conflict in space.conflicts:
             if conflict.place == place and conflict.status == "open":
                 conflict.resolution, conflict.resolved = "superseded", self.now_ms
@@ -609,7 +609,7 @@ class ReasoningModel:
 
 
 class Move:
-    """A row of the reflog with its place in the order."""
+    """A row of the reflog with its sequence number."""
 
     def __init__(self, row: dict[str, Any]) -> None:
         self.row = row
@@ -628,13 +628,13 @@ def refuse_if(code: str, refused: bool) -> None:
 
 
 def newest(rows: list[Any], limit: int, cursor: int | None = None) -> tuple[list[Any], dict[str, Any]]:
-    """The newest rows before the cursor, newest first."""
+    """Return the newest rows before the cursor, newest first."""
     left = [row for row in rows if cursor is None or row.seq < cursor][::-1]
     return left[:limit], pagination(left, limit, cursor)
 
 
 def oldest(rows: list[Any], limit: int, cursor: int | None = None) -> tuple[list[Any], dict[str, Any]]:
-    """The oldest rows after the cursor, oldest first."""
+    """Return the oldest rows after the cursor, oldest first."""
     left = [row for row in rows if cursor is None or row.seq > cursor]
     return left[:limit], pagination(left, limit, cursor)
 
@@ -657,13 +657,13 @@ def state_in(graph: dict[Key, Version], key: Key) -> State:
 
 
 def snapshot(branch: Branch, doc: str, key: Key) -> State:
-    """What the branch saw of a key when it was made."""
+    """Return the state of a key on the branch when it was created."""
     seen = [version for version in branch.graphs.get(doc, []) if version.branch is not branch and version.key == key]
     return seen[-1].state if seen else None
 
 
 def state_of(op: dict[str, Any]) -> State:
-    """What an upsert says, in its normal form."""
+    """Return the state that an upsert writes, in its normal form."""
     said = {name: value for name, value in op.items() if name not in ("op", "id", "from", "rel", "to")}
     if op["op"] == "edge_upsert":
         return said
@@ -673,7 +673,7 @@ def state_of(op: dict[str, Any]) -> State:
 
 
 def fits(version: Version, filters: dict[str, Any]) -> bool:
-    """Whether a node passes every filter; what of a tombstone but its id could match is left open."""
+    """Return whether a node passes every filter; a tombstone is matched by its id alone."""
 
     def listed(name: str) -> list[str]:
         value = filters[name]
@@ -723,7 +723,7 @@ def shown_key(key: Key) -> Any:
 
 
 def shown_state(key: Key, state: State) -> dict[str, Any]:
-    """A node or an edge without its number; of a deleted one only that it is."""
+    """Return a node or an edge without its number; of a deleted one only the mark."""
     names = ("id",) if key[0] == "node" else ("from", "rel", "to")
     said = {**dict(zip(names, key[1:], strict=True)), "deleted": state is None}
     return Part(said) if state is None else {**said, **state}

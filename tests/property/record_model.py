@@ -1,4 +1,4 @@
-"""Records as plain lists: what the documents say of submissions, entities, timelines and the past, folded in Python."""
+"""A plain-Python model of records: submissions, entities, timelines and past states."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def norm(text: str) -> str:
-    """As names are compared; composed again, since a lower-case letter may compose where its capital does not."""
+    """Normalize a name; compose it again, since a lower-case letter may compose if its capital does not."""
     lowered = unicodedata.normalize("NFC", text).strip().lower()
     return unicodedata.normalize("NFC", " ".join(lowered.split()))
 
 
 def instant(text: str) -> int:
-    """Microseconds since the epoch; a date is its first moment, a time without a zone is UTC."""
+    """Return microseconds since the epoch; a date is its first moment, a time without a zone is UTC."""
     moment = datetime.fromisoformat(text)
     return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
 
@@ -31,7 +31,7 @@ def shown(at_us: int) -> datetime:
 
 
 def identity_of(kind: str, body: dict[str, Any]) -> str:
-    """What a body is about, so that equal text means the same thing: its type and the parts of its identity."""
+    """Return the identity of a body as text: its type and the parts of its identity."""
     parts: list[Any] = []
     for name in IDENTITY[kind]:
         value = body.get(name)
@@ -42,13 +42,13 @@ def identity_of(kind: str, body: dict[str, Any]) -> str:
 
 
 def content_of(kind: str, body: dict[str, Any], provenance: dict[str, Any]) -> str:
-    """What makes two payloads the same record."""
+    """Return text that is equal for equal records."""
     refs = sorted(provenance.get("source_refs") or [])
     return json.dumps([kind, body, refs, provenance.get("extractor_version")], sort_keys=True)
 
 
 class Observation:
-    """One accepted submission."""
+    """An accepted submission."""
 
     def __init__(
         self, kind: str, body: dict[str, Any], provenance: dict[str, Any], arrived_ms: int, answer: dict[str, Any]
@@ -68,7 +68,7 @@ class Observation:
         return self.observed_us, self.answer["payload_content_id"], self.answer["payload_submission_id"]
 
     def origin(self) -> dict[str, Any]:
-        """What `include_provenance` shows of it; the time as an instant."""
+        """Return the fields of `include_provenance`, with the time as an instant."""
         return {
             "payload_submission_id": self.answer["payload_submission_id"],
             "source_record_id": self.answer["payload_id"],
@@ -80,7 +80,7 @@ class Observation:
 
 
 def fold(observations: list[Observation]) -> tuple[dict[str, Any], dict[str, Observation]]:
-    """The snapshot of observations, and for each of its fields the one it came from."""
+    """Return the snapshot of observations, and the observation that each field came from."""
     fields: dict[str, Any] = {}
     sources: dict[str, Observation] = {}
     for observation in sorted(observations, key=lambda one: one.order):
@@ -95,7 +95,7 @@ def fold(observations: list[Observation]) -> tuple[dict[str, Any], dict[str, Obs
 
 
 class Space:
-    """One workspace: its observations in the order of their arrival, and the requests that made them."""
+    """One workspace: its observations in the order of arrival, and the requests that made them."""
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
@@ -103,11 +103,11 @@ class Space:
         self.requests: dict[str, Observation] = {}
 
     def has(self, content: str) -> Observation | None:
-        """The first observation with that content."""
+        """Return the first observation with that content."""
         return next((one for one in self.observations if one.content == content), None)
 
     def add(self, observation: Observation, request: str | None) -> None:
-        """Takes in an arrival: without a time of its own it is the last that its entity saw in its millisecond."""
+        """Add an observation; without a time of its own it is the last of its entity in its millisecond."""
         before = max((one.observed_us for one in self.observations if one.identity == observation.identity), default=0)
         if observation.provenance.get("extracted_at") is None and before // 1000 == observation.arrived_ms:
             observation.observed_us = before + 1
@@ -116,7 +116,7 @@ class Space:
             self.requests[request] = observation
 
     def records(self) -> list[dict[str, Any]]:
-        """Every record, newest first by its first arrival."""
+        """Return every record, newest first by first arrival."""
         found: dict[str, dict[str, Any]] = {}
         for one in self.observations:
             record = found.setdefault(one.content, {
@@ -127,7 +127,7 @@ class Space:
         return list(found.values())[::-1]
 
     def entities(self, as_of_us: int | None = None) -> Iterator[dict[str, Any]]:
-        """Every entity that is known by then, newest first by its first arrival, with its snapshot at that time."""
+        """Return every entity that existed at that time with its snapshot, newest first by first arrival."""
         for identity in reversed(dict.fromkeys(one.identity for one in self.observations)):
             known = [
                 one
@@ -145,7 +145,7 @@ class Space:
                 }
 
     def events(self) -> list[dict[str, Any]]:
-        """One event for each entity, date field and instant, told by the first record that said so."""
+        """Return one event for each entity, date field and instant, with its first record."""
         found: dict[tuple[str, str, int], dict[str, Any]] = {}
         for one in self.observations:
             for name, form in FIELDS[one.kind].items():
@@ -161,7 +161,7 @@ class Space:
 
 
 class RecordModel:
-    """Workspaces by their normalized names."""
+    """Workspaces by normalized name."""
 
     def __init__(self) -> None:
         self.spaces: dict[str, Space] = {}

@@ -1,4 +1,4 @@
-"""How models refuse a call."""
+"""The exception of a refused call in models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ DAY = 86_400
 
 
 class RefusedError(Exception):
-    """The code with which the documents refuse a call."""
+    """A refusal with its error code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)

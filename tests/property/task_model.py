@@ -1,7 +1,7 @@
-"""Plans, tasks and steps as plain objects: what the documents say, with no database behind it.
+"""A plain-Python model of plans, tasks and steps.
 
-Where the documents do not say which of two reasons refuses a call, the model names both codes. `check_one_organism`
-needs no model: it holds the events, the traces and the graphs of a store against each other.
+If a call can be refused for two reasons whose order is unspecified, the model returns both codes. `check_consistency`
+needs no model: it compares the events, traces and graphs of a store with each other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 ANY: Any = ...
-"""Stands for a value that the documents leave open."""
+"""A placeholder for an unspecified value."""
 GATE = {"criteria": "success_criteria", "tests": "tests"}
-"""The checkpoints that closing a step asks for, where the step has these texts."""
+"""The checkpoints that closing a step requires, with the field that makes each necessary."""
 TEXTS = ("success_criteria", "tests", "blockers")
 PRIORITIES = ("high", "normal", "low")
 MUTATIONS = (
@@ -30,7 +30,7 @@ MUTATIONS = (
 
 
 class RefusedCallError(Exception):
-    """The codes with which the documents may refuse a call, and what the details must say."""
+    """A refusal with its possible error codes and the expected details."""
 
     def __init__(self, codes: set[str], details: dict[str, Any]) -> None:
         super().__init__(codes)
@@ -39,7 +39,7 @@ class RefusedCallError(Exception):
 
 
 def refuse(details: dict[str, Any] | None = None, /, **wrong: bool) -> None:
-    """Refuses a call when any of the codes applies."""
+    """Refuse a call if any of the codes applies."""
     codes = {code for code, applies in wrong.items() if applies}
     if codes:
         raise RefusedCallError(codes, details or {})
@@ -88,7 +88,7 @@ class Task:
     next_index: int = 0
 
     def every_step(self) -> list[Step]:
-        """All steps as they read: each before those below it."""
+        """Return all steps in reading order: each before its children."""
 
         def below(steps: list[Step]) -> Iterator[Step]:
             for step in steps:
@@ -116,7 +116,7 @@ class Event:
     path: str | None
     payload: Any = ANY
     id: str | None = None
-    """Learnt from the store."""
+    """Taken from the answer of the store."""
 
     def shown(self) -> dict[str, Any]:
         path = {} if self.path is None else {"path": self.path}
@@ -128,14 +128,12 @@ class Event:
 
 @dataclass(eq=False)
 class Space:
-    """One workspace."""
-
     tasks: dict[str, Task] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
     events: list[Event] = field(default_factory=list)
     focus: Task | None = None
     notes: dict[str, list[tuple[str | None, str]]] = field(default_factory=dict)
-    """By plan or task, also deleted ones: the path of the step and the text of each note."""
+    """By plan or task, including deleted ones: the step path and the text of each note."""
 
     def number(self, kind: str) -> str:
         self.numbers[kind] += 1
@@ -146,14 +144,14 @@ class Space:
 
 
 class TaskModel:
-    """All workspaces of a store. Each method is a tool: it answers as the tool does, or refuses."""
+    """All workspaces of a store. Each method implements a tool or raises the refusal."""
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
         self.spaces: dict[str, Space] = {}
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | RefusedCallError:
-        """What `tasks_<tool>` answers, or how it refuses; a refused call leaves nothing."""
+        """Return the answer of `tasks_<tool>` or its refusal; a refused call changes nothing."""
         method: Callable[..., dict[str, Any]] = getattr(self, {"list": "listing"}.get(tool, tool))
         try:
             return method(**arguments)
@@ -418,7 +416,7 @@ class TaskModel:
         }  # fmt: skip
 
     def chosen(self, space: Space, *, focused: bool = True) -> tuple[Task | None, str]:
-        """What a radar without a target shows, and why that."""
+        """Return the target of a radar without a target, and the reason."""
         if space.focus is not None and focused:
             return space.focus, "focus"
         still_open = [task for task in space.tasks.values() if task.status != "DONE"]
@@ -433,7 +431,7 @@ class TaskModel:
         return None, ""
 
     def next_call(self, space: Space, task: Task) -> tuple[str, dict[str, Any] | None]:
-        """The tool that radar names next and, where the documents fix them, its arguments."""
+        """Return the tool of the radar's next call and its arguments, None if they are unspecified."""
         unmet = [one for one in task.depends_on if one.status != "DONE" and one is not task.parent]
         if task.status == "DONE":
             plan_is_open = task.parent is not None and task.parent.status != "DONE"
@@ -471,7 +469,7 @@ class TaskModel:
     def target(
         self, workspace: str, target: str, expected_revision: int | None, invalid_request: bool = False
     ) -> tuple[Space, Task, dict[str, bool]]:
-        """The plan or task and the reasons found so far to refuse the call; an unknown one is refused at once."""
+        """Return the plan or task and the reasons found so far to refuse the call; refuse an unknown one."""
         space = self.space(workspace)
         refuse(NOT_FOUND=target not in space.tasks, INVALID_REQUEST=invalid_request and target not in space.tasks)
         task = space.tasks[target]
@@ -479,7 +477,7 @@ class TaskModel:
         return space, task, {**wrong, "VERSION_MISMATCH": expected_revision not in (None, task.revision)}
 
     def step(self, task: Task, wrong: dict[str, bool], step_id: str | None, path: str | None) -> Step | None:
-        """The step that a call names, if it names one."""
+        """Return the addressed step, if any."""
         found = [step for step in task.every_step() if step.id == step_id or step.path == path]
         wrong["INVALID_REQUEST"] |= step_id is not None and path is not None
         wrong["NOT_FOUND"] |= (step_id is not None or path is not None) and not found
@@ -489,7 +487,7 @@ class TaskModel:
         self, workspace: str, target: str, step_id: str | None, path: str | None, expected_revision: int | None,
         invalid_request: bool = False,
     ) -> tuple[Space, Task, Step]:  # fmt: skip
-        """The step that a call needs and that must not be done."""
+        """Return the addressed step, which is required and must be open."""
         nothing = step_id is None and path is None
         space, task, wrong = self.target(workspace, target, expected_revision, invalid_request or nothing)
         step = self.step(task, wrong, step_id, path)
@@ -519,7 +517,7 @@ def confirmed(step: Step, checkpoints: dict[str, bool]) -> set[str]:
 
 
 def needed_by(task: Task) -> set[Task]:
-    """Everything that a plan or task depends on, however far."""
+    """Return all direct and indirect dependencies of a plan or task."""
     found: set[Task] = set()
     left = [task]
     while left:
@@ -530,7 +528,7 @@ def needed_by(task: Task) -> set[Task]:
 
 
 def awaited_by(task: Task, space: Space) -> set[Task]:
-    """Everything that must be DONE before a plan or task can be, however far; its own plan need not."""
+    """Return everything that must be DONE before a plan or task can be, except its own plan."""
     found: set[Task] = set()
     left = [task]
     while left:
@@ -563,7 +561,7 @@ def format_time(ms: int) -> str:
 
 
 def agree(expected: Any, actual: Any, at: str = "") -> None:
-    """Asserts that an answer says what the model says, and no more."""
+    """Assert that an answer equals the expected one, except for placeholders."""
     if expected is ANY:
         return
     if isinstance(expected, dict):
@@ -582,11 +580,11 @@ def agree(expected: Any, actual: Any, at: str = "") -> None:
         assert (type(expected), expected) == (type(actual), actual), at
 
 
-# The single-organism law, read from a store alone
+# Consistency of a store, read from its answers alone
 
 
 def every_event(store: Store, workspace: str) -> list[dict[str, Any]]:
-    """All task events of a workspace, oldest first."""
+    """Return all task events of a workspace, oldest first."""
     found: list[dict[str, Any]] = []
     more = True
     while more:
@@ -598,18 +596,18 @@ def every_event(store: Store, workspace: str) -> list[dict[str, Any]]:
 
 
 @dataclass
-class Organism:
-    """What a store says about the plans and tasks of one workspace."""
+class WorkspaceState:
+    """The plans and tasks of one workspace, as read from a store."""
 
     events: list[dict[str, Any]]
     items: list[dict[str, Any]]
     radars: dict[str, dict[str, Any]]
     graphs: dict[str, dict[str, tuple[Any, int]]]
-    """By plan or task, also deleted ones: what its graph shows of plans, tasks and steps, by key the state and seq."""
+    """By plan or task, including deleted ones: the state and seq of each key of its graph."""
 
 
-def check_one_organism(store: Store, workspace: str) -> Organism:
-    """Asserts that events, traces and graphs say the same."""
+def check_consistency(store: Store, workspace: str) -> WorkspaceState:
+    """Assert that events, traces and graphs agree."""
     events = every_event(store, workspace)
     items = every_item(store, workspace)
     known = {event["target"] for event in events}
@@ -624,7 +622,7 @@ def check_one_organism(store: Store, workspace: str) -> Organism:
     for target in known:
         expected = projection(radars, target) if target in radars else {}
         assert {key: state for key, (state, _) in graphs[target].items()} == expected, f"the graph of {target} differs"
-    return Organism(events, items, radars, graphs)
+    return WorkspaceState(events, items, radars, graphs)
 
 
 def every_item(store: Store, workspace: str) -> list[dict[str, Any]]:
@@ -638,7 +636,7 @@ def every_item(store: Store, workspace: str) -> list[dict[str, Any]]:
 
 
 def radar_of(store: Store, workspace: str, target: str) -> dict[str, Any]:
-    """The radar of a plan or task, which must not say that something was closed too early."""
+    """Return the radar of a plan or task; assert that nothing was closed too early."""
     radar = store.call("tasks_radar", {"workspace": workspace, "target": target})
     for name, kind in (("now", str), ("why", str), ("verify", list), ("blockers", list)):
         assert isinstance(radar["radar"][name], kind), radar["radar"]
@@ -656,7 +654,7 @@ def radar_of(store: Store, workspace: str, target: str) -> dict[str, Any]:
 
 
 def defined_by(steps: list[dict[str, Any]]) -> dict[str, set[str]]:
-    """The checkpoints that each step defines, by its path."""
+    """Return the checkpoints that each step defines, by path."""
     found: dict[str, set[str]] = {}
     for step in steps:
         found[step["path"]] = {name for name in GATE if step[name]}
@@ -669,7 +667,7 @@ def home_of(target: str) -> str:
 
 
 def trace_of(store: Store, workspace: str, target: str) -> list[tuple[int, dict[str, Any]]]:
-    """The events that the trace of a plan or task tells, as tasks_delta would, each with its seq."""
+    """Return the events in the trace of a plan or task, as tasks_delta returns them, each with its seq."""
     place = {"workspace": workspace, "branch": home_of(target), "doc": f"{target}-trace", "limit": 200, "max_chars": 0}
     entries: list[dict[str, Any]] = []
     more, cursor = True, None
@@ -688,12 +686,12 @@ def trace_of(store: Store, workspace: str, target: str) -> list[tuple[int, dict[
 
 
 def graph_of(store: Store, workspace: str, target: str) -> dict[str, tuple[Any, int]]:
-    """What a plan's or task's graph shows of plans, tasks and steps: by key, the state and its seq."""
+    """Return the plans, tasks and steps in the graph of a plan or task: by key, the state and its seq."""
     place = {"workspace": workspace, "branch": home_of(target), "doc": f"{target}-graph"}
     check = store.call("branchmind_graph_validate", place)
     assert check["ok"], check["errors"]
     found: dict[str, tuple[Any, int]] = {}
-    # Nothing of this document is on main, so that the difference is all of it.
+    # The branch main has nothing of this document, so the difference is all of it.
     way = {"workspace": workspace, "from": "main", "to": home_of(target), "doc": f"{target}-graph", "limit": 200}
     more, cursor = True, None
     while more:
@@ -707,14 +705,14 @@ def graph_of(store: Store, workspace: str, target: str) -> dict[str, tuple[Any, 
 
 
 def state_of(kind: str, shown: dict[str, Any]) -> Any:
-    """What a node or an edge of the projection says."""
+    """Return the state of a node or an edge of the projection."""
     names = ("type", "title", "text", "status", "meta") if kind == "node" else ("meta",)
     assert not shown.get("tags"), shown
     return {name: shown[name] for name in names if name in shown}
 
 
 def projection(radars: dict[str, dict[str, Any]], target: str) -> dict[str, Any]:
-    """What the graph of a plan or task must show when the radars are as they are."""
+    """Return the expected graph of a plan or task for these radars."""
 
     def node(id: str) -> dict[str, Any]:
         shown = radars[id]["target"]

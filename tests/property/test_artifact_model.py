@@ -1,4 +1,4 @@
-"""Any sequence of artifact calls, at any pace of time, does to the store what it does to a plain-Python model."""
+"""Any sequence of artifact calls has the same effect on the store and on a plain-Python model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from artifact.shelf import check_artifacts
+from artifact.samples import check_artifacts
 from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
 from property.artifact_model import ArtifactModel, listed_versions, shown
 from property.refused import RefusedError
-from property.version_list import DAYS, KEEP, all_of, at_time, in_version
+from property.version_list import DAYS, KEEP, at_time, in_version, versions_of
 from support.beside import exists, rows
 from support.thorough import machine_settings
 
@@ -60,7 +60,7 @@ STEPS_MS = [
 
 
 def check_place(answer: dict[str, Any], row: dict[str, Any]) -> None:
-    """An answer names the workspace of the row that it changed, and is compared without it."""
+    """Assert that an answer names the workspace of the changed row, and remove it."""
     assert normalize_workspace(answer.pop("workspace")) == normalize_workspace(row["workspace"])
 
 
@@ -80,7 +80,7 @@ class ArtifactMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     def both(self, expected: Any, tool: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
-        """Runs a step on the model and on the store; both succeed or both refuse with the same code."""
+        """Run a step on the model and on the store; assert that both succeed or fail with the same code."""
         try:
             result = expected()
         except RefusedError as refused:
@@ -96,7 +96,7 @@ class ArtifactMachine(RuleBasedStateMachine):
         return None, None
 
     def address(self, data: st.DataObject) -> dict[str, str]:
-        """Mostly the address of an artifact that is there, sometimes any."""
+        """Return mostly the address of an existing artifact, sometimes any."""
         way = data.draw(st.integers(0, 5))
         if way and self.model.rows:
             chosen = data.draw(st.sampled_from(self.model.rows))
@@ -108,7 +108,7 @@ class ArtifactMachine(RuleBasedStateMachine):
         return {"workspace": data.draw(WORKSPACES), "name": data.draw(NAMES)}
 
     def learn_id(self, row: dict[str, Any], id: str) -> None:
-        """A new row has a new id, larger than all before it; a row that was there keeps its own."""
+        """Assert that a new row has an id above all others and that an existing row keeps its id."""
         if row["id"] is None:
             assert id > max(self.ids)
             row["id"] = id
@@ -330,7 +330,7 @@ class ArtifactMachine(RuleBasedStateMachine):
         assert page["pagination"] == place
 
     def check_order(self, items: list[dict[str, Any]], expected: list[dict[str, Any]], by: str) -> None:
-        """The items are the expected rows in their order; rows of one sweep may stand in any order."""
+        """Assert that the items are the expected rows in order; rows of one sweep may be in any order."""
         assert len(items) == len(expected)
         left = iter(items)
         for _, group in groupby(expected, key=lambda row: row["id"] if by == "created" else row["seq"]):
@@ -352,14 +352,14 @@ class ArtifactMachine(RuleBasedStateMachine):
         assert answer["pagination"]["total"] == len(expected)
 
     @invariant()
-    def the_store_shows_what_the_model_holds(self) -> None:
+    def the_store_equals_the_model(self) -> None:
         answer = self.store.call("artifact_list", {"include_deleted": True, "include_expired": True, "limit": 100})
         self.check_order(answer["items"], self.model.matching({}, deleted=True, expired=True), "updated")
 
     @invariant()
-    def nothing_is_kept_of_what_is_gone(self) -> None:
+    def nothing_is_left_of_purged_rows(self) -> None:
         if exists(self.folder):
-            kept = sum(len(all_of(row)) - 1 for row in self.model.rows)
+            kept = sum(len(versions_of(row)) - 1 for row in self.model.rows)
             assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 
 

@@ -1,4 +1,4 @@
-"""Any sequence of capsule calls does to the store what it does to a plain-Python model."""
+"""Any sequence of capsule calls has the same effect on the store and on a plain-Python model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from property.model import Model, RefusedError, listed_versions, shown
-from property.version_list import DAYS, KEEP, all_of, at_time, in_version
+from property.version_list import DAYS, KEEP, at_time, in_version, versions_of
 from support.beside import exists, rows
 from support.thorough import machine_settings
 
@@ -57,7 +57,7 @@ class CapsuleMachine(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     def both(self, expected: Any, tool: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
-        """Runs a step on the model and on the store; both succeed or both refuse with the same code."""
+        """Run a step on the model and on the store; assert that both succeed or fail with the same code."""
         try:
             result = expected()
         except RefusedError as refused:
@@ -73,7 +73,7 @@ class CapsuleMachine(RuleBasedStateMachine):
         return None, None
 
     def address(self, data: st.DataObject) -> dict[str, str]:
-        """Mostly the address of a capsule that is there, sometimes any."""
+        """Return mostly the address of an existing capsule, sometimes any."""
         way = data.draw(st.integers(0, 5))
         if way and self.model.capsules:
             chosen = data.draw(st.sampled_from(self.model.capsules))
@@ -108,7 +108,7 @@ class CapsuleMachine(RuleBasedStateMachine):
             self.check_stored(answer, capsule)
 
     def check_stored(self, answer: dict[str, Any] | None, capsule: dict[str, Any]) -> None:
-        """What a call that changed a capsule answers."""
+        """Check the answer of a call that changed a capsule."""
         if answer is not None:
             assert {key: answer.get(key) for key in ("id", "version")} == {
                 key: capsule[key] for key in ("id", "version")
@@ -317,7 +317,7 @@ class CapsuleMachine(RuleBasedStateMachine):
         assert latest == ({"item": shown(expected[0])} if expected else self.nothing_here(narrow, workspace))
 
     def nothing_here(self, filters: dict[str, str], workspace: str) -> dict[str, Any]:
-        """What `capsule_latest` answers in a workspace where nothing passes the filters."""
+        """Return the answer of `capsule_latest` for a workspace in which no capsule passes the filters."""
         newest: dict[str, dict[str, Any]] = {}
         for capsule in map(shown, self.model.matching(filters, include_deleted=False)):
             newest.setdefault(capsule["workspace_norm"], capsule)
@@ -350,14 +350,14 @@ class CapsuleMachine(RuleBasedStateMachine):
         assert answer["pagination"]["total"] == len(expected)
 
     @invariant()
-    def the_store_shows_what_the_model_holds(self) -> None:
+    def the_store_equals_the_model(self) -> None:
         answer = self.store.call("capsule_inventory", {"include_deleted": True, "limit": 500})
         assert answer["items"] == [shown(capsule) for capsule in self.model.matching({}, include_deleted=True)]
 
     @invariant()
-    def nothing_is_kept_of_what_is_gone(self) -> None:
+    def nothing_is_left_of_purged_rows(self) -> None:
         if exists(self.folder):
-            kept = sum(len(all_of(capsule)) - 1 for capsule in self.model.capsules)
+            kept = sum(len(versions_of(capsule)) - 1 for capsule in self.model.capsules)
             assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 
 

@@ -1,4 +1,4 @@
-"""Any sequence of thinking calls does to cards, links, pins and branches what it does to a plain-Python model."""
+"""Any sequence of thinking calls has the same effect on the store and on a plain-Python model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support.thorough import machine_settings
 IDS = ("A", "B", "C", "d 4", "\u00e9")
 BRANCHES = ("main", "what-if", "a/b", "deeper")
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
-# Cards of the same type are either the same by their words, nearly (at least nine tenths), or far from it.
+# Cards of the same type have equal words, nearly equal words (at least nine tenths), or very different ones.
 TITLES = (
     "Why is it slow", "why  is it SLOW", "Is it slow why", "Who clears the cache", "caf\u00e9 \U0001f33f", NUMBERS,
     f"{NUMBERS} thirteen", f"{NUMBERS} fourteen", "one two three four five six seven",
@@ -41,7 +41,7 @@ PLAIN = st.sampled_from(["It was seen twice", "two\nlines", "Note: this is text"
     lambda text: Card(text=text)
 )
 RELATIONS = ("supports", "blocks", "blocks", "relates")
-# One rule chooses among these: rules of their own would be switched off by turns, and most sequences be poor.
+# One rule chooses among these: Hypothesis would disable separate rules at random and make most sequences poor.
 DEEDS = (
     *["commit"] * 3, *["commit_alike"] * 2, "commit_plainly", "repeat", "repeat", "contradict", "apply_a_node",
     "set_status", "set_status", "pin", "pin", "link", "link", "open_a_subgoal", *["close_a_subgoal"] * 2,
@@ -57,7 +57,7 @@ class CardMachine(RuleBasedStateMachine):
         self.store = open_test_store(self.folder)
         self.model = CardModel()
         self.seqs: dict[tuple[str, str, int], int] = {}
-        """The seq of each version of a card: by the card, the branch where it was written and the call."""
+        """The seq of each version of a card: by card, branch and call."""
         self.branch = "main"
         self.store.call("branchmind_init", {"workspace": "lab"})
         self.watch = Watch(self.folder)
@@ -83,13 +83,13 @@ class CardMachine(RuleBasedStateMachine):
         assert (answer["inserted"], answer["graph_applied"]["edges_upserted"]) == (expected[0], expected[2])
 
     @rule(data=st.data())
-    def somebody_thinks(self, data: st.DataObject) -> None:
+    def call_a_tool(self, data: st.DataObject) -> None:
         self.data = data
         self.branch = self.pick(["nowhere"] if self.pick(RARELY) else list(self.model.branches))
         getattr(self, self.pick(DEEDS))()
 
     def ask(self, tool: str, **arguments: Any) -> Any:
-        """What a tool answers; one that refuses must not have written anything."""
+        """Call a tool; assert that a refused call writes nothing."""
         sent = {{"source": "from"}.get(name, name): value for name, value in arguments.items() if value is not None}
         self.watch.saw_a_commit()
         answer = outcome(self.store, f"branchmind_{tool}", {"workspace": "lab", **sent})
@@ -99,7 +99,7 @@ class CardMachine(RuleBasedStateMachine):
         return answer
 
     def both(self, expected: Any, tool: str, **arguments: Any) -> dict[str, Any] | None:
-        """The answer of a tool, or none when it refuses as the model does."""
+        """Return the answer of a tool, or None if it refuses as the model does."""
         return self.agree(expected, self.ask(tool, **arguments), f"{tool}({arguments})")
 
     def agree(self, expected: Any, answer: Any, call: str) -> dict[str, Any] | None:
@@ -111,7 +111,7 @@ class CardMachine(RuleBasedStateMachine):
         assert isinstance(answer, dict)
         return answer
 
-    # What to say, and about what
+    # Choosing arguments
 
     def pick(self, options: Sequence[Any]) -> Any:
         return self.data.draw(st.sampled_from(options))
@@ -120,13 +120,13 @@ class CardMachine(RuleBasedStateMachine):
         return self.model.branches.get(self.branch, Branch(self.branch))
 
     def card_ids(self, most: int) -> list[str]:
-        """Cards that are there, and rarely one that is not."""
+        """Return existing cards, and rarely an unknown one."""
         there = list(self.here().nodes)
         options = there if there and not self.pick(RARELY) else ["no such card"]
         chosen = {self.pick(options) for _ in range(self.pick(range(1, most + 1)))}
         return sorted(chosen)
 
-    # Deeds
+    # Steps
 
     def commit(self) -> None:
         card_id = self.pick([None, None, *IDS])
@@ -145,7 +145,7 @@ class CardMachine(RuleBasedStateMachine):
         self.send(self.data.draw(PLAIN), None, form="text")
 
     def repeat(self) -> None:
-        """Says again, in any form and on any branch, what was said before; without its edges it is something else."""
+        """Commit an earlier card again, in any form and on any branch, sometimes without its edges."""
         for card_id, said in self.something_said():
             edges = sorted(said.edges) if self.pick([True, True, False]) else []
             links: Links = {}
@@ -192,7 +192,7 @@ class CardMachine(RuleBasedStateMachine):
         }  # fmt: skip
 
     def apply_a_node(self) -> None:
-        """Writes a node beside the cards, or one that could be a card, and may then be committed as one."""
+        """Write a node that is no card, or one that may later be committed as a card."""
         card_id = self.pick(IDS)
         card: Card = replace(self.data.draw(CARDS), type=self.pick(["idea", "question"]))
         if card_id not in self.here().nodes and self.branch in self.model.branches:
@@ -285,10 +285,10 @@ class CardMachine(RuleBasedStateMachine):
             assert (refused.details or {})["supported_types"] == list(TYPES)
             assert refused.recovery
 
-    # What holds after every call
+    # Invariants
 
     @invariant()
-    def the_branch_shows_what_the_model_shows(self) -> None:
+    def the_branch_equals_the_model(self) -> None:
         if self.wrote:
             self.check(self.here())
         self.wrote = False
@@ -324,7 +324,7 @@ class CardMachine(RuleBasedStateMachine):
         assert seqs == sorted(set(seqs), reverse=True), "the last changed is not first"
 
     def learn(self, card_id: str, version: Version, seq: int) -> None:
-        """A version has one seq, whichever branch shows it, above those of all calls before it."""
+        """Assert that a version has the same seq on every branch, above those of earlier calls."""
         key = (card_id, *version.changed)
         if key not in self.seqs:
             assert all(seq > other for (*_, call), other in self.seqs.items() if call < version.changed[1])
@@ -349,7 +349,7 @@ class CardMachine(RuleBasedStateMachine):
         edges = self.ask("graph_query", **place, limit=200, edges_limit=1000)["edges"]
         edges += [error["edge"] for error in self.ask("graph_validate", **place, max_errors=500)["errors"]]
         found = {(edge["from"], edge["rel"], edge["to"]) for edge in edges}
-        # How a closed subgoal points to what came out of it is left open.
+        # How a closed subgoal refers to its result is unspecified.
         assert {edge for edge in found if edge[1] in (*RELATIONS, *LINKS, "subgoal", "dedup")} == branch.edges
 
     def check_frontier(self, branch: Branch) -> None:
@@ -371,7 +371,7 @@ class CardMachine(RuleBasedStateMachine):
 
 
 def one_or_more(values: Sequence[str]) -> Any:
-    """A list as it is, or the one string in it."""
+    """Return a list as it is, or its only string."""
     return values[0] if len(values) == 1 else list(values)
 
 

@@ -1,4 +1,4 @@
-"""Whatever was done to a store: its export gives it back in an empty one, and stands beside others in another."""
+"""Import of exported stores after random operations, into an empty store and into one in use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from moss_memory.store import Store
 from property.test_artifact_model import ArtifactMachine
 from property.test_capsule_model import CapsuleMachine
 from property.test_card_machine import CardMachine
-from property.test_reasoning_machine import ArgumentMachine, HistoryMachine, ReasoningMachine
+from property.test_reasoning_machine import ConflictMachine, HistoryMachine, ReasoningMachine
 from property.test_record_machine import RecordMachine
 from property.test_task_machine import TaskMachine
 from support.moved_store import answer, check_moves, questions, rows_of
@@ -35,7 +35,7 @@ NUMBERED = {
 
 
 def moving(machine: type[RuleBasedStateMachine], examples: int) -> Any:
-    """The tests of a machine that, when it is done, moves its store twice: into an empty one and into one in use."""
+    """Return the tests of a machine that finally moves its store into an empty one and into one in use."""
 
     class Moving(machine):  # type: ignore[misc, valid-type]
         def teardown(self) -> None:
@@ -53,7 +53,7 @@ def moving(machine: type[RuleBasedStateMachine], examples: int) -> Any:
 
 
 def check_beside(store: Store, folder: Path) -> None:
-    """Asserts that what comes into a store with other work says the same there, but for its numbers."""
+    """Assert that rows imported into a store in use are equal except for their numbers."""
     with open_test_store(str(folder / "used"), Clock(store._clock_ms())) as used:
         used.call("capsule_store", {"name": "elsewhere", "workspace": "in use", "capsule_text": FULL})
         used.call("tasks_create", {"workspace": "in use", "kind": "plan", "title": "stays"})
@@ -73,7 +73,7 @@ def check_beside(store: Store, folder: Path) -> None:
 
 
 def plain(value: Any, offset: int) -> Any:
-    """An answer as it would be with numbers that begin at 1, and without the ids that are made of numbers."""
+    """Return an answer with numbers that begin at 1, and without the ids derived from numbers."""
     if isinstance(value, dict):
         return {
             key: one - offset if key in NUMBERED and isinstance(one, int) and one < 2**53 else plain(one, offset)
@@ -87,7 +87,7 @@ TestMovingArtifacts = moving(ArtifactMachine, 4)
 TestMovingCapsules = moving(CapsuleMachine, 4)
 TestMovingCards = moving(CardMachine, 4)
 TestMovingNotesAndGraphs = moving(ReasoningMachine, 4)
-TestMovingArguments = moving(ArgumentMachine, 4)
+TestMovingArguments = moving(ConflictMachine, 4)
 TestMovingHistories = moving(HistoryMachine, 4)
 TestMovingRecords = moving(RecordMachine, 4)
 TestMovingTasks = moving(TaskMachine, 4)

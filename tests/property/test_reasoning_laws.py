@@ -1,10 +1,10 @@
-"""What holds of merging, conflicts, paging, batches and budgets, whatever was written."""
+"""Laws of merging, conflicts, paging, batches and budgets for any contents."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +15,7 @@ from contract.doors import open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.thorough import complete_or, is_thorough
 
 if TYPE_CHECKING:
     from moss_memory.store import Store
@@ -24,7 +25,7 @@ LIMITS = pytest.mark.parametrize("limit", [1, 3, 200])
 
 
 def ask(store: Store, tool: str, **arguments: Any) -> dict[str, Any]:
-    """Calls a tool, in the workspace `w` unless told otherwise; `source` stands for the argument `from`."""
+    """Call a tool, by default in the workspace `w`; `source` stands for the argument `from`."""
     named = {{"source": "from"}.get(name, name): value for name, value in arguments.items()}
     return store.call(f"branchmind_{tool}", {"workspace": "w", **named})
 
@@ -32,7 +33,7 @@ def ask(store: Store, tool: str, **arguments: Any) -> dict[str, Any]:
 def every_page(
     store: Store, tool: str, between: Callable[[], object] = int, /, **arguments: Any
 ) -> list[dict[str, Any]]:
-    """Each page of a tool, one after the other; `between` runs after each."""
+    """Return all pages of a tool; call `between` after each."""
     found = [ask(store, tool, **arguments)]
     while found[-1]["pagination"]["has_more"]:
         assert found[-1]["pagination"]["count"] > 0, "a page that is not the last is empty"
@@ -52,7 +53,7 @@ def total(pages: list[dict[str, Any]], name: str) -> int:
 
 
 def rename_one(store: Store, which: str) -> tuple[str, str]:
-    """The names of `what-if` and `main` after one of them, or none, was given another name."""
+    """Rename `what-if`, `main` or neither, and return the names of both."""
     names = {"what-if": "what-if", "main": "main"}
     if which in names:
         names[which] = "renamed"
@@ -134,7 +135,7 @@ def test_merging_graphs_twice_adds_nothing_and_finds_the_same_conflicts(store: S
 
 
 @pytest.mark.parametrize("resolution", ["use_from", "use_into"])
-def test_a_resolved_conflict_does_not_come_back(store: Store, resolution: str) -> None:
+def test_a_resolved_conflict_is_not_created_again(store: Store, resolution: str) -> None:
     make_conflicts(store, fresh=0, contested=3)
     ids = conflict_ids([ask(store, "graph_merge", source="what-if", into="main")])
     for found in ids:
@@ -165,7 +166,7 @@ def test_a_resolved_conflict_does_not_come_back(store: Store, resolution: str) -
     assert [changed[name] for name in ("merged", "skipped", "conflicts_created")] == expected
 
 
-def test_a_disagreement_that_comes_back_is_an_open_conflict_again(store: Store) -> None:
+def test_a_recurring_disagreement_is_an_open_conflict_again(store: Store) -> None:
     make_conflicts(store, fresh=0, contested=1)
     way = {"source": "what-if", "into": "main"}
     (first,) = conflict_ids([ask(store, "graph_merge", **way)])
@@ -179,7 +180,7 @@ def test_a_disagreement_that_comes_back_is_an_open_conflict_again(store: Store) 
 
 
 def make_conflicts(store: Store, *, fresh: int, contested: int) -> None:
-    """A branch `what-if` with new nodes, and with nodes that `main` changed too."""
+    """Create a branch `what-if` with new nodes, and with nodes that `main` changed too."""
     ids = [f"contested {number}" for number in range(contested)]
     ask(store, "graph_apply", ops=[node(key, "base") for key in [*ids, "untouched"]])
     ask(store, "branch_create", name="what-if")
@@ -205,17 +206,17 @@ READS: dict[str, tuple[str, dict[str, Any]]] = {
     "graph_diff": ("changes", {"source": "main", "to": "what-if"}),
     "graph_conflicts": ("conflicts", {"into": "main"}),
 }
-"""The tools that page by a cursor: where their rows are, and what to ask."""
+"""The tools that page by a cursor: the field with the rows, and the arguments."""
 
 
 def joined(pages: list[dict[str, Any]], tool: str, rows: str) -> list[dict[str, Any]]:
-    """The rows of all pages, newest first."""
+    """Return the rows of all pages, newest first."""
     backwards = tool in ("show", "diff")
     return [row for page in pages for row in (page[rows][::-1] if backwards else page[rows])]
 
 
-class Busy:
-    """A workspace in which a branch is read while all that can be written is written, there and beside it."""
+class BusyWorkspace:
+    """A workspace with a branch to read while it and others are written."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -229,7 +230,7 @@ class Busy:
             self.write(quiet=True)
 
     def write(self, *, quiet: bool = False) -> None:
-        """A note, a new node and a new conflict on the branch; on the others a note, and a node that is their own."""
+        """Write a note, a new node and a new conflict on the branch, and notes and nodes on others."""
         self.number += 1
         for branch in ("what-if", "main"):
             ask(self.store, "notes_commit", branch=branch, content=f"{branch} {self.number}")
@@ -248,15 +249,15 @@ class Busy:
 def test_every_row_is_on_exactly_one_page_while_others_write_between_the_pages(
     store: Store, tool: str, limit: int
 ) -> None:
-    busy = Busy(store)
+    workspace_in_use = BusyWorkspace(store)
     rows, arguments = READS[tool]
     whole = ask(store, tool, **arguments, limit=200)
     assert whole["pagination"]["has_more"] is False
     assert len(whole[rows]) >= ROWS
     if tool == "graph_query":
-        # A node of the base that is changed while pages are read would move to the front; these are left alone.
-        busy.contested = 19
-    pages = every_page(store, tool, busy.write, **arguments, limit=limit)
+        # A changed node of the base would move to the front while pages are read; exclude these.
+        workspace_in_use.contested = 19
+    pages = every_page(store, tool, workspace_in_use.write, **arguments, limit=limit)
     assert len(pages) > 1
     for page in pages:
         assert page["pagination"]["count"] == len(page[rows]) <= limit == page["pagination"]["limit"]
@@ -294,7 +295,7 @@ def test_a_merge_that_is_paged_copies_each_note_once_while_others_write_between_
     assert [row["id"] for row in merged[::-1]] == [f"n{number}" for number in range(len(written))]
 
 
-def test_a_document_that_was_written_is_there_for_every_reader(store: Store) -> None:
+def test_a_written_document_is_visible_to_every_reader(store: Store) -> None:
     ask(store, "notes_commit", content="a note", doc="side")
     ask(store, "graph_apply", ops=[node("a")], doc="links")
     assert [row["doc"] for row in ask(store, "docs_list")["docs"]] == ["graph", "links", "notes", "side", "trace"]
@@ -307,7 +308,7 @@ def test_a_document_that_was_written_is_there_for_every_reader(store: Store) -> 
     assert ask(store, "graph_diff", **both, doc="side")["changes"] == []
 
 
-def test_a_hit_of_a_search_leads_to_the_note_that_was_found(store: Store) -> None:
+def test_a_search_hit_leads_to_its_note(store: Store) -> None:
     first = ask(store, "notes_commit", content="the first")["entry"]["seq"]
     hidden = ask(store, "notes_commit", content="a zebra")["entry"]["seq"]
     ask(store, "branch_create", name="what-if")
@@ -340,7 +341,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("position", [0, 3, 6])
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_batch_with_one_bad_operation_leaves_nothing(store: Store, refusal: str, position: int) -> None:
+def test_a_batch_with_one_invalid_operation_writes_nothing(store: Store, refusal: str, position: int) -> None:
     code, bad = REFUSALS[refusal]
     ask(store, "graph_apply", ops=[node("a"), node("b"), node("gone"), {"op": "node_delete", "id": "gone"}])
     good = [
@@ -370,8 +371,8 @@ BUDGETS: list[dict[str, int]] = [
 ]
 
 
-class Long:
-    """Names that are as long as they may be: of characters of four bytes, or of ones that JSON writes as two."""
+class LongNames:
+    """Names of maximum length: of four-byte characters, or of ones that JSON escapes."""
 
     def __init__(self, *characters: str) -> None:
         names = [character * 256 for character in characters]
@@ -379,7 +380,7 @@ class Long:
         self.label = self.id[:128]
 
     def reads(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """The tools that page by a cursor, each where everything is as long as it may be."""
+        """Return the tools that page by a cursor, with names of maximum length."""
         graph = {"doc": self.graph}
         return {
             "show": ("entries", {"branch": self.branch, "doc": self.doc}),
@@ -391,8 +392,8 @@ class Long:
             "graph_conflicts": ("conflicts", {"into": "main", **graph}),
         }
 
-    def glances(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """The tools that answer at once what fits."""
+    def reads_without_pages(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Return the tools without paging."""
         return {
             "status": ("", {}),
             "branch_list": ("branches", {}),
@@ -404,21 +405,21 @@ class Long:
 
 
 LONG = {
-    "wide": Long("\U0001f33f", "\U0001d51f", "\U0001d521", "\U0001d524", "\U0001d526"),
-    "quoted": Long('"', '"', "\\", "\\", '"'),
+    "wide": LongNames("\U0001f33f", "\U0001d51f", "\U0001d521", "\U0001d524", "\U0001d526"),
+    "quoted": LongNames('"', '"', "\\", "\\", '"'),
 }
-READ_TOOLS, GLANCE_TOOLS = list(LONG["wide"].reads()), list(LONG["wide"].glances())
+READ_TOOLS, UNPAGED_TOOLS = list(LONG["wide"].reads()), list(LONG["wide"].reads_without_pages())
 
 
-class Heavy:
-    """A store in which names, contents, metadata and lists of tags are as long as they may be. It is only read."""
+class LargeStore:
+    """A read-only store with names, contents, metadata and tags of maximum length."""
 
-    def __init__(self, store: Store, names: Long) -> None:
+    def __init__(self, store: Store, names: LongNames) -> None:
         self.store = store
         self.names = names
 
     def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Calls a tool; a read without a budget of its own has none at all."""
+        """Call a tool, without a budget unless one is given."""
         operation = catalog.find(f"branchmind_{tool}")
         assert operation is not None
         if "max_chars" in operation.parameters and not {"max_chars", "max_bytes", "max_lines"} & arguments.keys():
@@ -430,54 +431,54 @@ class Heavy:
 
 
 @pytest.fixture(scope="module", params=LONG)
-def heavy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heavy]:
-    with open_test_store(str(tmp_path_factory.mktemp("heavy") / "home")) as store:
-        heavy = Heavy(store, LONG[request.param])
-        write_history(heavy)
-        write_graphs(heavy)
-        here = {"workspace": heavy.names.workspace}
-        store.call("tasks_create", {**here, "kind": "task", "title": heavy.names.workspace[:200]})
+def large_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LargeStore]:
+    with open_test_store(str(tmp_path_factory.mktemp("large_store") / "home")) as store:
+        large_store = LargeStore(store, LONG[request.param])
+        write_history(large_store)
+        write_graphs(large_store)
+        here = {"workspace": large_store.names.workspace}
+        store.call("tasks_create", {**here, "kind": "task", "title": large_store.names.workspace[:200]})
         for number in range(ROWS):
-            heavy.ask("notes_commit", target="TASK-001", **heavy_note(number))
+            large_store.ask("notes_commit", target="TASK-001", **large_note(number))
             store.call("tasks_note", {**here, "target": "TASK-001", "note": f"progress {number}\n" * 20})
-        yield heavy
+        yield large_store
 
 
-def write_history(heavy: Heavy) -> None:
-    names = heavy.names
-    heavy.ask("graph_apply", doc=names.graph, ops=[node(numbered(number, names.id)) for number in range(ROWS)])
-    heavy.ask("branch_create", name=names.branch)
-    heavy.ask("checkout", ref=names.branch)
+def write_history(large_store: LargeStore) -> None:
+    names = large_store.names
+    large_store.ask("graph_apply", doc=names.graph, ops=[node(numbered(number, names.id)) for number in range(ROWS)])
+    large_store.ask("branch_create", name=names.branch)
+    large_store.ask("checkout", ref=names.branch)
     for number in range(ROWS):
-        heavy.ask("branch_create", name=numbered(number, names.branch))
-        heavy.ask("commit", artifact="a", message="m", docs=[numbered(number, names.doc), "notes"])
-        heavy.ask("tag_create", name=numbered(number, names.branch))
-        heavy.ask("notes_commit", doc=names.doc, **heavy_note(number))
+        large_store.ask("branch_create", name=numbered(number, names.branch))
+        large_store.ask("commit", artifact="a", message="m", docs=[numbered(number, names.doc), "notes"])
+        large_store.ask("tag_create", name=numbered(number, names.branch))
+        large_store.ask("notes_commit", doc=names.doc, **large_note(number))
 
 
-def write_graphs(heavy: Heavy) -> None:
-    """The same nodes changed on two branches, edges between them and into nothing, and a conflict for each."""
-    names = heavy.names
+def write_graphs(large_store: LargeStore) -> None:
+    """Write the same nodes on two branches, edges between them and to nowhere, and a conflict for each."""
+    names = large_store.names
     ids = [numbered(number, names.id) for number in range(ROWS)]
     for branch in ("main", names.branch):
-        nodes = [heavy_node(number, names, branch[:1] * 999) for number in range(ROWS)]
-        heavy.ask("graph_apply", doc=names.graph, branch=branch, ops=nodes)
+        nodes = [large_node(number, names, branch[:1] * 999) for number in range(ROWS)]
+        large_store.ask("graph_apply", doc=names.graph, branch=branch, ops=nodes)
     edges = [
         {"op": "edge_upsert", "from": ids[number], "rel": names.label, "to": end, "meta": {"why": "m" * 300}}
         for number in range(ROWS)
         for end in (ids[number - 1], numbered(number + 50, names.id))
     ]
-    heavy.ask("graph_apply", doc=names.graph, branch=names.branch, ops=edges)
-    met = heavy.ask("graph_merge", doc=names.graph, source=names.branch, into="main")["conflict_ids"]
-    heavy.ask("graph_conflict_resolve", conflict_id=met[-1], resolution="use_into")
+    large_store.ask("graph_apply", doc=names.graph, branch=names.branch, ops=edges)
+    met = large_store.ask("graph_merge", doc=names.graph, source=names.branch, into="main")["conflict_ids"]
+    large_store.ask("graph_conflict_resolve", conflict_id=met[-1], resolution="use_into")
 
 
 def numbered(number: int, name: str) -> str:
     return f"{number:02}{name[2:]}"
 
 
-def heavy_note(number: int) -> dict[str, Any]:
-    """A short note, one long line, many lines, quotes and controls, or much metadata."""
+def large_note(number: int) -> dict[str, Any]:
+    """Write a short note, one long line, many lines, quotes and controls, or much metadata."""
     kinds: list[dict[str, Any]] = [
         {"content": f"short {number}"},
         {"content": "\U0001f33f" * 30_000, "title": "t" * 10_000},
@@ -488,7 +489,7 @@ def heavy_note(number: int) -> dict[str, Any]:
     return kinds[number % 5]
 
 
-def heavy_node(number: int, names: Long, title: str) -> dict[str, Any]:
+def large_node(number: int, names: LongNames, title: str) -> dict[str, Any]:
     tags = [f"{tag} {'tag' * 25}" for tag in range(50)]
     text = "\u00e9\n" * 4000 if number % 3 else "few words"
     more = {"text": text, "status": names.label, "tags": tags, "meta": {"m": ["\u65e5" * 1000]}}
@@ -496,7 +497,7 @@ def heavy_node(number: int, names: Long, title: str) -> dict[str, Any]:
 
 
 def lines_of(value: Any) -> int:
-    """One for each item of a list, and one for each line break inside a text."""
+    """Return the number of items of lists and of line breaks in strings."""
     if isinstance(value, str):
         return value.count("\n")
     if isinstance(value, list):
@@ -511,9 +512,9 @@ def check_size(answer: dict[str, Any], budget: dict[str, int]) -> None:
 
 
 def check_page(answer: dict[str, Any], whole: dict[str, Any], budget: dict[str, int]) -> None:
-    """An answer within its budget has every key, and says that it was shortened exactly when it was."""
+    """Assert that an answer fits its budget, has every key, and is marked as truncated exactly if it is."""
     check_size(answer, budget)
-    answer = {name: value for name, value in answer.items() if name != "omitted"}  # the counts of what was left out
+    answer = {name: value for name, value in answer.items() if name != "omitted"}  # the counts of omitted rows
     assert answer.keys() == whole.keys()
     left_out = {**answer, "truncated": None} != {**whole, "truncated": None}
     assert answer["truncated"] is (left_out or whole["truncated"])
@@ -524,61 +525,63 @@ def name_of(budget: dict[str, int]) -> str:
 
 
 def identity(row: dict[str, Any]) -> Any:
-    """What tells one row from all others, however short it was made."""
+    """Return the identity of a row, which does not depend on truncation."""
     row = row.get("to", row)
     return next(row[name] for name in ("seq", "new_seq", "last_seq", "conflict_id") if name in row)
 
 
 @pytest.mark.parametrize("tool", READ_TOOLS)
 def test_paging_through_a_budget_gives_every_row_exactly_once(
-    heavy: Heavy, tool: str, subtests: pytest.Subtests
+    large_store: LargeStore, tool: str, subtests: pytest.Subtests
 ) -> None:
-    rows, arguments = heavy.names.reads()[tool]
-    whole = joined([heavy.ask(tool, **arguments, limit=200)], tool, rows)
+    rows, arguments = large_store.names.reads()[tool]
+    whole = joined([large_store.ask(tool, **arguments, limit=200)], tool, rows)
     assert len(whole) >= ROWS
     pages_from: dict[Any, dict[str, Any]] = {}
-    for budget, limit in product(BUDGETS, (200, 5)):
+    for budget, limit in product(BUDGETS, (200, 5)) if is_thorough() else zip(BUDGETS, cycle((200, 5))):
         with subtests.test(budget=name_of(budget), limit=limit):
-            pages = heavy.every_page(tool, **arguments, **budget, limit=limit)
+            pages = large_store.every_page(tool, **arguments, **budget, limit=limit)
             for page in pages:
                 cursor = page["pagination"]["cursor"]
                 if (limit, cursor) not in pages_from:
-                    pages_from[limit, cursor] = heavy.ask(tool, **arguments, limit=limit, cursor=cursor)
+                    pages_from[limit, cursor] = large_store.ask(tool, **arguments, limit=limit, cursor=cursor)
                 check_page(page, pages_from[limit, cursor], budget)
                 assert page["pagination"]["count"] == len(page[rows])
             assert [identity(row) for row in joined(pages, tool, rows)] == [identity(row) for row in whole]
 
 
-@pytest.mark.parametrize("tool", GLANCE_TOOLS)
-def test_an_answer_without_pages_never_exceeds_its_budget(heavy: Heavy, tool: str, subtests: pytest.Subtests) -> None:
-    rows, arguments = heavy.names.glances()[tool]
-    whole = heavy.ask(tool, **arguments)
+@pytest.mark.parametrize("tool", UNPAGED_TOOLS)
+def test_an_answer_without_pages_stays_within_its_budget(
+    large_store: LargeStore, tool: str, subtests: pytest.Subtests
+) -> None:
+    rows, arguments = large_store.names.reads_without_pages()[tool]
+    whole = large_store.ask(tool, **arguments)
     assert not whole["truncated"]
     assert not rows or len(whole[rows]) >= ROWS
     for budget in BUDGETS:
         with subtests.test(budget=name_of(budget)):
-            answer = heavy.ask(tool, **arguments, **budget)
+            answer = large_store.ask(tool, **arguments, **budget)
             check_page(answer, whole, budget)
             assert not rows or len(answer[rows]) <= len(whole[rows])
 
 
-def test_a_conflict_is_shown_within_its_budget(heavy: Heavy, subtests: pytest.Subtests) -> None:
-    listed = heavy.ask("graph_conflicts", into="main", doc=heavy.names.graph)["conflicts"]
+def test_a_conflict_is_shown_within_its_budget(large_store: LargeStore, subtests: pytest.Subtests) -> None:
+    listed = large_store.ask("graph_conflicts", into="main", doc=large_store.names.graph)["conflicts"]
     assert [found["status"] for found in listed[:2]] == ["resolved", "open"]
     for found in listed[:2]:
-        whole = heavy.ask("graph_conflict_show", conflict_id=found["conflict_id"])
+        whole = large_store.ask("graph_conflict_show", conflict_id=found["conflict_id"])
         for budget in BUDGETS:
             with subtests.test(budget=name_of(budget), status=found["status"]):
-                answer = heavy.ask("graph_conflict_show", conflict_id=found["conflict_id"], **budget)
+                answer = large_store.ask("graph_conflict_show", conflict_id=found["conflict_id"], **budget)
                 check_page(answer, whole, budget)
                 assert answer["conflict"]["conflict_id"] == found["conflict_id"]
                 assert answer["conflict"]["status"] == found["status"]
 
 
 @pytest.mark.parametrize("budget", [{"max_chars": 499}, {"max_bytes": 499}, {"max_lines": 9}], ids=name_of)
-def test_a_budget_that_is_too_small_is_refused_by_every_tool(store: Store, budget: dict[str, int]) -> None:
+def test_a_budget_below_the_minimum_is_refused_by_every_tool(store: Store, budget: dict[str, int]) -> None:
     names = LONG["wide"]
-    everywhere = {**names.reads(), **names.glances(), "graph_conflict_show": ("", {"conflict_id": "c"})}
+    everywhere = {**names.reads(), **names.reads_without_pages(), "graph_conflict_show": ("", {"conflict_id": "c"})}
     for tool, (_, arguments) in everywhere.items():
         with pytest.raises(MossError) as caught:
             ask(store, tool, **arguments, **budget)
@@ -600,9 +603,9 @@ ANY_BUDGET = st.fixed_dictionaries(
 ).filter(bool)
 
 
-@settings(max_examples=60)
+@settings(max_examples=complete_or(60, 20))
 @given(texts=st.lists(TEXTS, min_size=1, max_size=6), budget=ANY_BUDGET, limit=st.integers(1, 7), data=st.data())
-def test_any_budget_is_kept_by_any_contents(
+def test_any_budget_is_kept_for_any_contents(
     store: Store, texts: list[str], budget: dict[str, int], limit: int, data: st.DataObject
 ) -> None:
     workspace = f"w{len(dump(store.config.home).get('events', []))}"

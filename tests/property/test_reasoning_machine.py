@@ -1,4 +1,4 @@
-"""Any sequence of reasoning calls does to the store what it does to a plain-Python model."""
+"""Any sequence of reasoning calls has the same effect on the store and on a plain-Python model."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ _ABOUT_WORKSPACES = {"workspace", "created_workspace", "similar_workspace"}
 """Fields of every write, which `test_naming_workspaces.py` checks."""
 
 
-class Acquaintance:
-    """Which real number or name stands for which of the model: learnt at first sight, held to ever after."""
+class ValueMapping:
+    """A mapping from the model's numbers and names to the store's, fixed at first sight."""
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {0: 0}
@@ -84,7 +84,7 @@ class Acquaintance:
         self._met = [0]
 
     def real(self, value: Any) -> Any:
-        """What to send to the store for a value of the model."""
+        """Return the store's value for a value of the model."""
         if isinstance(value, Seq):
             return self.numbers[value]
         if isinstance(value, Alias):
@@ -92,7 +92,7 @@ class Acquaintance:
         return value
 
     def agree(self, expected: Any, actual: Any, at: str = "") -> None:
-        """Asserts that an answer says what the model says."""
+        """Assert that an answer equals the model's."""
         if isinstance(expected, Anything):
             return
         if isinstance(expected, Seq):
@@ -143,8 +143,8 @@ class Acquaintance:
         assert self.names[alias] == real, f"{at}: {real} is not {self.names[alias]}"
 
 
-class TwoWorlds(RuleBasedStateMachine):
-    """A store and the model of it, and what must always be the same in both."""
+class ModelMachine(RuleBasedStateMachine):
+    """A store and its model, with the invariants that compare them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -152,14 +152,14 @@ class TwoWorlds(RuleBasedStateMachine):
         self.clock = Clock()
         self.store = open_test_store(self.folder, self.clock)
         self.model = ReasoningModel(START_MS)
-        self.known = Acquaintance()
+        self.known = ValueMapping()
 
     def teardown(self) -> None:
         self.store.close()
         shutil.rmtree(self.folder)
 
     def both(self, tool: str, **arguments: Any) -> None:
-        """Calls a tool of the model and of the store; both answer the same or refuse with the same code."""
+        """Call a tool of the model and of the store; assert equal answers or equal codes."""
         arguments = {name: value for name, value in arguments.items() if value is not None}
         sent = {name: self.known.real(value) for name, value in arguments.items()}
         answer = outcome(self.store, f"branchmind_{tool}", sent)
@@ -174,7 +174,7 @@ class TwoWorlds(RuleBasedStateMachine):
             self.known.agree(expected, said, f"{tool}({sent})")
 
     @invariant()
-    def every_branch_shows_what_the_model_shows(self) -> None:
+    def every_branch_equals_the_model(self) -> None:
         for workspace, space in self.model.workspaces.items():
             for branch in space.branches:
                 place = {"workspace": workspace, "branch": branch.name}
@@ -194,7 +194,7 @@ class TwoWorlds(RuleBasedStateMachine):
                     assert self.store.call("branchmind_graph_diff", {**same, "doc": doc})["changes"] == []
 
     @invariant()
-    def every_conflict_is_shown_as_the_model_has_it(self) -> None:
+    def every_conflict_equals_the_model(self) -> None:
         for workspace, space in self.model.workspaces.items():
             for into in {(conflict.into.name, conflict.doc) for conflict in space.conflicts}:
                 self.both("graph_conflicts", workspace=workspace, into=into[0], doc=into[1], limit=200)
@@ -202,22 +202,22 @@ class TwoWorlds(RuleBasedStateMachine):
                 self.both("graph_conflict_show", workspace=workspace, conflict_id=conflict.id)
 
 
-class ReasoningMachine(TwoWorlds):
+class ReasoningMachine(ModelMachine):
     def space(self, workspace: str) -> Workspace:
         return self.model.workspaces.get(norm(workspace), Workspace())
 
     def branch(self, data: st.DataObject, workspace: str, *, optional: bool = True) -> Any:
-        """Mostly a branch that is there, sometimes one that is not or, where it may be left out, none."""
+        """Return mostly an existing branch, sometimes an unknown one or, if optional, none."""
         names = [branch.name for branch in self.space(workspace).branches] or (["main"] if optional else [])
         return data.draw(st.sampled_from([*names * 4, "nowhere", *([None] * 3 if optional else [])]))
 
     def cursor(self, data: st.DataObject) -> Any:
-        """None, or a number that was met before."""
+        """Return None or an earlier number."""
         numbers = [None, None, *map(Seq, sorted(self.known.numbers))]
         return data.draw(st.sampled_from(numbers))
 
     def pointer(self, data: st.DataObject, workspace: str) -> Any:
-        """A tag or a number of an entry, or something that is neither."""
+        """Return a tag or a number of an entry, or an invalid value."""
         space = self.space(workspace)
         known = [entry.seq for entry in space.entries() if entry.seq in self.known.numbers]
         return data.draw(st.sampled_from([*known * 3, *space.tags, "no such tag", Seq(0)]))
@@ -338,7 +338,7 @@ class ReasoningMachine(TwoWorlds):
 
     @rule(workspace=WORKSPACES, word=st.sampled_from(["alpha", "beta"]))
     def search_for_a_word(self, workspace: str, word: str) -> None:
-        """Notes are found while a branch shows them, nodes as their branch has them now; each hit leads to its own."""
+        """Assert that visible notes and current nodes are found, and that each hit leads to its own."""
         wanted = {"query": word, "workspace": workspace, "limit": 100}
         space = self.space(workspace)
         shown = {entry.seq: entry for branch in space.branches for log in branch.logs.values() for entry in log}
@@ -367,8 +367,8 @@ class ReasoningMachine(TwoWorlds):
         self.both("graph_validate", **place, max_errors=limit)
 
 
-class ArgumentMachine(TwoWorlds):
-    """Two branches, one node and three words, so that the same disagreements come back again and again."""
+class ConflictMachine(ModelMachine):
+    """Two branches, one node and three words, so that the same disagreements recur."""
 
     @initialize()
     def begin_with_a_derived_branch(self) -> None:
@@ -400,8 +400,8 @@ class ArgumentMachine(TwoWorlds):
         self.say("graph_merge", **{"from": "what-if", "into": "main"})
 
 
-class HistoryMachine(TwoWorlds):
-    """Three branches and nothing but notes, so that resets, merges and snapshots meet in every order."""
+class HistoryMachine(ModelMachine):
+    """Three branches with only notes, so that resets, merges and snapshots occur in every order."""
 
     NAMES = ("main", "what-if", "deeper")
 
@@ -445,8 +445,8 @@ class HistoryMachine(TwoWorlds):
 
 
 ReasoningMachine.TestCase.settings = machine_settings(30)
-ArgumentMachine.TestCase.settings = machine_settings(30)
+ConflictMachine.TestCase.settings = machine_settings(30)
 HistoryMachine.TestCase.settings = machine_settings(30)
 TestAnySequenceOfReasoningCallsDoesWhatTheModelDoes = ReasoningMachine.TestCase
-TestAnyArgumentBetweenBranchesGoesAsInTheModel = ArgumentMachine.TestCase
+TestAnyArgumentBetweenBranchesGoesAsInTheModel = ConflictMachine.TestCase
 TestAnyHistoryOfNotesGoesAsInTheModel = HistoryMachine.TestCase

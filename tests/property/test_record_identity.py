@@ -1,4 +1,4 @@
-"""Identities that differ once normalized are never one entity, and those that do not differ are never two."""
+"""Records are one entity exactly if their normalized identities are equal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEASURED = {
     "identity": ["word", "text", "level", "valid", "at"],
     "title": "word",
 }
-"""A capability of the user's whose identity has a part of every type, none of them required."""
+"""A custom capability whose identity has an optional part of every type."""
 SEPARATORS = ["|", ",", ":", "/", "\x1f", "\n", '"', "\\", '","', "']['", "null", "[]", "\u2028", "#", "\ue000"]
 TRICKY = [
     "", " ", "a", "A", "a ", " a", "a b", "a  b", "a\tb", "a\nb", "a\u00a0b", "a\u2003b", "ab", "a\u200bb", "a-b",
@@ -40,7 +40,7 @@ TRICKY = [
     "a\u03c2", "a\u03c3", "\uff21", "\ufb01", "fi", "\u2126", "\u03c9", "\u0374", "\u02b9", "1", "1.0", "true", "null",
     "None", "t", "s", *SEPARATORS, *(f"a{separator}b" for separator in SEPARATORS),
 ]  # fmt: skip
-"""Text whose normal forms are equal or different in ways that are easily got wrong."""
+"""Texts with equal or different normal forms that are easily confused."""
 TEXTS = st.sampled_from(TRICKY) | st.text(max_size=6).filter(lambda text: "\0" not in text)
 MOMENTS = st.sampled_from(
     [
@@ -55,7 +55,7 @@ NUMBERS = st.sampled_from([0, -0.0, 1, 1.0, -1, 1.5, 10, 1e1, 100.0, 1e2, 2**53,
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
-    """One store for every example: what is one entity does not depend on what else there is."""
+    """Return one store for all examples, which do not affect each other."""
     with tempfile.TemporaryDirectory(prefix="moss-identity-") as home, open_test_store(home) as opened:
         os.makedirs(os.path.join(home, "capabilities"))
         with open(os.path.join(home, "capabilities", "measured.json"), "w", encoding="utf-8") as file:
@@ -69,7 +69,7 @@ def entity_of(store: Store, capability_id: str, body: dict[str, Any]) -> str:
 
 
 def check_partition(named: list[tuple[str, str]]) -> None:
-    """Checks that identities and entities, submitted in pairs, are one to one."""
+    """Assert that identities and entities, submitted in pairs, are one to one."""
     entity_by_identity: dict[str, str] = {}
     identity_by_entity: dict[str, str] = {}
     for identity, entity in named:
@@ -81,7 +81,7 @@ def check_partition(named: list[tuple[str, str]]) -> None:
 
 @st.composite
 def identities(draw: st.DrawFn, kind: str) -> dict[str, Any]:
-    """The sample of a type with another identity; a part that is not required may be null or missing."""
+    """Return the sample of a type with another identity; an optional part may be null or missing."""
     body = dict(SAMPLES[kind])
     for name in IDENTITY[kind]:
         form = FIELDS[kind][name]
@@ -105,7 +105,7 @@ def test_entities_are_one_to_one_with_their_normalized_identities(kind: str, dat
     check_partition([(identity_of(kind, body), entity_of(store, capability_of(kind), body)) for body in bodies])
 
 
-def test_every_tricky_text_is_told_apart_or_taken_together_as_its_normal_form_says(store: Store) -> None:
+def test_similar_texts_are_one_entity_exactly_if_their_normal_forms_are_equal(store: Store) -> None:
     for kind in ("feature_unit", "codebase_entity"):
         part = IDENTITY[kind][0]
         bodies = [{**SAMPLES[kind], part: text} for text in TRICKY]
@@ -115,7 +115,7 @@ def test_every_tricky_text_is_told_apart_or_taken_together_as_its_normal_form_sa
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4), separator=st.sampled_from(SEPARATORS))
 @example(texts=[("a", "b", "c")], separator="|")
 @example(texts=[("a", "b", "c")], separator='","')
-def test_what_stands_between_two_parts_never_moves_from_one_to_the_other(
+def test_a_separator_never_moves_from_one_part_to_another(
     texts: list[tuple[str, str, str]], separator: str, store: Store
 ) -> None:
     cut = [
@@ -153,7 +153,7 @@ PARTS = st.fixed_dictionaries(
 
 
 def measured_identity(body: dict[str, Any]) -> str:
-    """What a body of the user's capability is about; numbers by value, booleans apart from them, and all from text."""
+    """Return the identity of a body of the custom capability: numbers by value, separate from booleans and texts."""
     parts: list[Any] = []
     for name in MEASURED["identity"]:
         value = body.get(name)
@@ -170,24 +170,24 @@ def measured_identity(body: dict[str, Any]) -> str:
 @example(bodies=[{"word": "1"}, {"text": "1"}, {"level": 1}, {"valid": True}, {"word": "true"}])
 @example(bodies=[{"word": "a", "text": "b"}, {"word": "a b"}, {"text": "a b"}, {"word": "b", "text": "a"}])
 @example(bodies=[{"word": "1970-01-01"}, {"at": "1970-01-01"}, {"level": 0}, {"at": "1970-01-01T01:00:00+01:00"}])
-def test_parts_of_every_type_and_missing_ones_are_told_apart(bodies: list[dict[str, Any]], store: Store) -> None:
+def test_parts_of_every_type_and_missing_ones_are_distinguished(bodies: list[dict[str, Any]], store: Store) -> None:
     plain = [body for body in bodies if has_one_spelling(body.get("level"))]
     check_partition([(measured_identity(body), entity_of(store, "lab:measured:v1", body)) for body in plain])
 
 
 def has_one_spelling(level: Any) -> bool:
-    """Whether a number can be written in one way only; those with two are the next test's business."""
+    """Return whether a number has only one spelling."""
     return level is None or isinstance(level, int) or level != int(level)
 
 
 @given(levels=st.lists(NUMBERS, min_size=2, max_size=6))
 @example(levels=[1, 1.0])
-def test_a_number_is_the_same_however_it_is_spelled(levels: list[int | float], store: Store) -> None:
+def test_a_number_is_the_same_in_every_spelling(levels: list[int | float], store: Store) -> None:
     bodies = [{"level": level} for level in levels]
     check_partition([(measured_identity(body), entity_of(store, "lab:measured:v1", body)) for body in bodies])
 
 
-def test_times_less_than_a_microsecond_apart_are_not_taken_for_one(store: Store) -> None:
+def test_times_less_than_a_microsecond_apart_are_different(store: Store) -> None:
     answers = []
     for fraction in ("1234561", "1234562", "123456"):
         body = {**SAMPLES["agent_decision"], "timestamp": f"2025-12-01T10:00:00.{fraction}Z"}
@@ -200,7 +200,7 @@ def test_times_less_than_a_microsecond_apart_are_not_taken_for_one(store: Store)
 
 
 @given(raw=st.lists(TEXTS.filter(lambda text: bool(norm(text)) and text.isprintable()), min_size=2, max_size=6))
-def test_workspaces_keep_apart_what_their_normal_forms_keep_apart(raw: list[str], store: Store) -> None:
+def test_workspaces_with_different_normal_forms_are_separate(raw: list[str], store: Store) -> None:
     named = []
     for workspace in raw:
         sent = {"capability_id": capability_of("release"), "body": SAMPLES["release"], "workspace": workspace}

@@ -1,4 +1,4 @@
-"""Any order of submissions, duplicates, retries and replays leaves the entities that a plain fold leaves."""
+"""Submissions, duplicates, retries and replays in any order yield the entities of a plain fold."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PROVENANCE = st.fixed_dictionaries(
 
 @st.composite
 def bodies(draw: st.DrawFn, kind: str) -> dict[str, Any]:
-    """A good body; optional fields are there, null or left out."""
+    """Return a valid body with optional fields present, null or missing."""
     body: dict[str, Any] = {}
     for name, form in FIELDS[kind].items():
         required = form.endswith("!")
@@ -69,8 +69,8 @@ def bodies(draw: st.DrawFn, kind: str) -> dict[str, Any]:
     return body
 
 
-def spoilt(body: dict[str, Any], kind: str, number: int) -> dict[str, Any]:
-    """The body with one thing wrong."""
+def make_invalid(body: dict[str, Any], kind: str, number: int) -> dict[str, Any]:
+    """Return the body with one invalid part."""
     first = next(iter(FIELDS[kind]))
     last_time = [name for name, form in FIELDS[kind].items() if form.startswith("time")][-1]
     wrong: list[dict[str, Any]] = [{first: None}, {first: 5}, {last_time: "soon"}, {"unknown": 1}]
@@ -95,10 +95,10 @@ class RecordMachine(RuleBasedStateMachine):
         self.store.close()
         shutil.rmtree(self.folder)
 
-    # What to do
+    # Steps
 
     def submit(self, kind: str, arguments: dict[str, Any]) -> None:
-        """Submits to the store, which must answer as the model says, with ids one to one with what they name."""
+        """Submit to the store; assert that it answers like the model, with ids that are one to one."""
         space = self.model.space(arguments["workspace"])
         body, provenance = arguments["body"], arguments.get("provenance") or {}
         content, request = content_of(kind, body, provenance), arguments.get("client_request_id")
@@ -125,7 +125,7 @@ class RecordMachine(RuleBasedStateMachine):
         self.changed = True
 
     def is_named(self, thing: str, by: str, answer: dict[str, Any]) -> None:
-        """Checks that equal things have equal ids of a kind, and different ones different ids."""
+        """Assert that equal things have equal ids of a kind, and different things different ids."""
         names = self.ids.setdefault(by, {})
         expected = names.setdefault(thing, answer[by])
         assert answer[by] == expected, f"{by} is another for the same {thing}"
@@ -189,7 +189,7 @@ class RecordMachine(RuleBasedStateMachine):
     @rule(number=st.integers(0, 1000), wrong=st.integers(0, 3))
     def submit_something_wrong(self, number: int, wrong: int) -> None:
         kind, arguments = self.sent[number % len(self.sent)]
-        body = spoilt(arguments["body"], kind, wrong)
+        body = make_invalid(arguments["body"], kind, wrong)
         again = {"capability_id": arguments["capability_id"], "body": body, "workspace": arguments["workspace"]}
         answer = outcome(self.store, "submit_payload", again)
         assert isinstance(answer, MossError)
@@ -208,10 +208,10 @@ class RecordMachine(RuleBasedStateMachine):
         random.Random(seed).shuffle(order)  # noqa: S311
         self.replay(order)
 
-    # What must hold
+    # Invariants
 
     @invariant()
-    def entities_are_what_a_fold_of_their_observations_is(self) -> None:
+    def entities_equal_a_fold_of_their_observations(self) -> None:
         if self.changed:
             self.changed = False
             for space in self.model.spaces.values():
@@ -255,7 +255,7 @@ class RecordMachine(RuleBasedStateMachine):
                 assert datetime.fromisoformat(record[f"{name}_at"]) == shown(wanted[f"{name}_ms"] * 1000)
 
     def check_events(self, store: Store, space: Space) -> None:
-        """Checks that dates of bodies and events are one to one, newest first."""
+        """Assert that dates of bodies and events are one to one, newest first."""
         found = every(store, "list_timeline_events", workspace=space.raw)
         times = [datetime.fromisoformat(event["event_timestamp"]) for event in found]
         assert times == sorted(times, reverse=True)
@@ -266,7 +266,7 @@ class RecordMachine(RuleBasedStateMachine):
         assert sorted(map(repr, found)) == sorted(map(repr, space.events()))
 
     def replay(self, order: list[int]) -> None:
-        """Submits everything once more to an empty store, in another order: the same entities, snapshots and events."""
+        """Submit everything again to an empty store, in another order; assert equal entities, snapshots and events."""
         folder = tempfile.mkdtemp(prefix="moss-replayed-")
         clock = Clock(START_MS)
         try:
@@ -276,12 +276,12 @@ class RecordMachine(RuleBasedStateMachine):
                     clock.ms = again.pop("now_ms")
                     again["provenance"] = {**(again.get("provenance") or {}), "extracted_at": self.observed[number]}
                     store.call("submit_payload", {**again, "client_request_id": None})
-                assert self.essence(store) == self.essence(self.store)
+                assert self.order_independent_state(store) == self.order_independent_state(self.store)
         finally:
             shutil.rmtree(folder)
 
-    def essence(self, store: Store) -> dict[str, Any]:
-        """What may not depend on the order of arrival."""
+    def order_independent_state(self, store: Store) -> dict[str, Any]:
+        """Return everything that must not depend on the order of arrival."""
         found: dict[str, Any] = {}
         for name, space in self.model.spaces.items():
             asked = {"workspace": space.raw}
@@ -295,7 +295,7 @@ class RecordMachine(RuleBasedStateMachine):
 
 
 def every(store: Store, tool: str, **asked: Any) -> list[dict[str, Any]]:
-    """Every row of a list, page by page."""
+    """Return every row of a list, page by page."""
     rows_of = {"retrieve_records": "records", "retrieve_entities": "entities", "list_timeline_events": "events"}
     found: list[dict[str, Any]] = []
     while True:

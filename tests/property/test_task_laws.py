@@ -1,4 +1,4 @@
-"""What holds of task events, their traces and thinking cards, however often and in whatever form they are told."""
+"""Laws of task events, their traces and thinking cards: each is recorded once."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from contract.doors import Clock, outcome
 from moss_memory.errors import MossError
-from moss_memory.rows.ids import IdSource
-from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.call import CallContext, IdSource
 from moss_memory.tools.reasoning.branches.document_refs import DocumentRef, find_branch
-from moss_memory.tools.task.task_writes import ingest
+from moss_memory.tools.task.task_mutation import append_event
 from property.card_model import TYPES, Card, forms_of
-from property.task_model import check_one_organism, every_event, graph_of, home_of, trace_of
+from property.task_model import check_consistency, every_event, graph_of, home_of, trace_of
 from support.beside import dump
 
 if TYPE_CHECKING:
@@ -44,13 +43,13 @@ numbers = itertools.count()
 
 
 def ask(store: Store, tool: str, **arguments: Any) -> dict[str, Any]:
-    """Calls a tool, in the workspace `w` unless told otherwise; `source` stands for the argument `from`."""
+    """Call a tool, by default in the workspace `w`; `source` stands for the argument `from`."""
     named = {{"source": "from"}.get(name, name): value for name, value in arguments.items()}
     return store.call(tool, {"workspace": "w", **named})
 
 
-def live_through_everything(store: Store, clock: Clock) -> None:
-    """A workspace in which every kind of event has happened, on plans, tasks and steps, some of them gone again."""
+def make_every_event(store: Store, clock: Clock) -> None:
+    """Make every kind of event on plans, tasks and steps, some of them deleted later."""
     ask(store, "tasks_create", kind="plan", title="The plan", steps=[{"title": "agree"}])
     for number in range(3):
         steps = [{"title": "write"}, {"title": "test"}]
@@ -85,7 +84,7 @@ def live_through_everything(store: Store, clock: Clock) -> None:
 
 @contextmanager
 def writing(store: Store) -> Iterator[Any]:
-    """A transaction of the store's own kind; what was done in it is kept."""
+    """Start a write transaction of the store's engine and commit it."""
     engine: Any = store._engine
     call = CallContext(
         operation="test", config=store.config, clock_ms=Clock(), new_id=IdSource(), cancelled=None, progress=None
@@ -104,13 +103,13 @@ def writing(store: Store) -> Iterator[Any]:
 # Events
 
 
-def test_every_kind_of_event_stands_once_in_the_trace_of_what_it_is_about(store: Store, clock: Clock) -> None:
-    live_through_everything(store, clock)
-    check_one_organism(store, "w")
+def test_every_kind_of_event_is_once_in_the_trace_of_its_target(store: Store, clock: Clock) -> None:
+    make_every_event(store, clock)
+    check_consistency(store, "w")
 
 
-def test_telling_any_event_again_adds_nothing(store: Store, clock: Clock) -> None:
-    live_through_everything(store, clock)
+def test_appending_any_event_again_adds_nothing(store: Store, clock: Clock) -> None:
+    make_every_event(store, clock)
     events = every_event(store, "w")
     before = dump(store.config.home)
     workspace = "w"
@@ -120,12 +119,12 @@ def test_telling_any_event_again_adds_nothing(store: Store, clock: Clock) -> Non
                 target = event["target"]
                 trace = DocumentRef(workspace, find_branch(tx, workspace, home_of(target)), f"{target}-trace")
                 said = {name: value for name, value in event.items() if name not in ("event_id", "ts", "ts_ms")}
-                assert not ingest(tx, trace, event["event_id"], said), f"{event} was told twice"
+                assert not append_event(tx, trace, event["event_id"], said), f"{event} was told twice"
     assert dump(store.config.home) == before
 
 
-def test_a_new_event_is_told_once_however_often_it_comes(store: Store, clock: Clock) -> None:
-    live_through_everything(store, clock)
+def test_a_new_event_is_appended_once(store: Store, clock: Clock) -> None:
+    make_every_event(store, clock)
     before = trace_of(store, "w", "TASK-001")
     said = {"type": "note_added", "target": "TASK-001", "payload": {}}
     workspace = "w"
@@ -133,14 +132,17 @@ def test_a_new_event_is_told_once_however_often_it_comes(store: Store, clock: Cl
     for _ in range(3):
         with writing(store) as tx:
             trace = DocumentRef(workspace, find_branch(tx, workspace, "task/TASK-001"), "TASK-001-trace")
-            new += [ingest(tx, trace, event_id, said) for event_id in ("from elsewhere", "from afar", "from elsewhere")]
+            new += [
+                append_event(tx, trace, event_id, said)
+                for event_id in ("from elsewhere", "from afar", "from elsewhere")
+            ]
     assert new == [True, True, *[False] * 7]
     told = [event["event_id"] for _, event in trace_of(store, "w", "TASK-001")[len(before) :]]
     assert told == ["from elsewhere", "from afar"]
 
 
-def test_tasks_write_to_their_own_branch_and_derived_ones_keep_what_they_saw(store: Store, clock: Clock) -> None:
-    live_through_everything(store, clock)
+def test_tasks_write_to_their_own_branch_and_derived_branches_keep_their_snapshot(store: Store, clock: Clock) -> None:
+    make_every_event(store, clock)
     ask(store, "branchmind_branch_create", name="what-if", source="task/TASK-001")
     ask(store, "branchmind_checkout", ref="what-if")
 
@@ -154,7 +156,7 @@ def test_tasks_write_to_their_own_branch_and_derived_ones_keep_what_they_saw(sto
     ask(store, "tasks_note", target="TASK-001", note="a word")
     ask(store, "tasks_complete", target="TASK-001", status="TODO")
     assert seen() == before
-    check_one_organism(store, "w")
+    check_consistency(store, "w")
     ask(store, "tasks_delete", target="TASK-001")
     assert seen() == before
     assert graph_of(store, "w", "TASK-001") == {}
@@ -164,7 +166,7 @@ def test_tasks_write_to_their_own_branch_and_derived_ones_keep_what_they_saw(sto
 
 
 def size_of(result: dict[str, Any]) -> dict[str, int]:
-    """How large a result is, in each of the three measures."""
+    """Return the size of a result in each of the three units."""
     text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
     return {"max_chars": len(text), "max_bytes": len(text.encode()), "max_lines": lines_in(result)}
 
@@ -178,7 +180,7 @@ def lines_in(value: Any) -> int:
 
 
 def write_one(store: Store, clock: Clock, number: int) -> None:
-    """One more event; some are long, some have many parts, and the clock may step back."""
+    """Write one more event; some are long, some have many parts, and the clock may step back."""
     clock.ms += -700 if number % 3 else 900
     if number % 4 == 0:
         ask(store, "tasks_create", kind="plan", title="\U0001f33f" * 1000)
@@ -197,7 +199,7 @@ def write_one(store: Store, clock: Clock, number: int) -> None:
     [{}, {"max_chars": 500}, {"max_bytes": 500}, {"max_lines": 10}, {"max_chars": 2000, "max_lines": 30}],
     ids=str,
 )
-def test_deltas_tell_every_event_once_while_others_write(
+def test_deltas_return_every_event_once_during_concurrent_writes(
     store: Store, clock: Clock, limit: int, budget: dict[str, int]
 ) -> None:
     for number in range(16):
@@ -281,7 +283,7 @@ def test_a_card_in_another_form_or_on_a_branch_that_shows_it_changes_nothing(
      {"tags": ["new"]}, {"meta": {"new": 1}}, {"new": 1}],
     ids=str,
 )  # fmt: skip
-def test_the_same_id_with_other_content_is_a_conflict(store: Store, other: dict[str, Any]) -> None:
+def test_the_same_id_with_different_content_is_a_conflict(store: Store, other: dict[str, Any]) -> None:
     card = {"id": "card", "title": "A", "type": "question"}
     assert ask(store, "branchmind_think_card", card=card)["inserted"]
     before = dump(store.config.home)
@@ -292,9 +294,7 @@ def test_the_same_id_with_other_content_is_a_conflict(store: Store, other: dict[
 
 
 @pytest.mark.parametrize("status", [None, "closed"])
-def test_a_card_that_came_by_a_merge_is_there_and_its_repetition_changes_nothing(
-    store: Store, status: str | None
-) -> None:
+def test_repeating_a_merged_card_changes_nothing(store: Store, status: str | None) -> None:
     card = {"id": "card", "title": "A", "type": "question"}
     ask(store, "branchmind_init")
     ask(store, "branchmind_branch_create", name="what-if")

@@ -1,4 +1,4 @@
-"""Any sequence of task calls does to the store what it does to a model, and events, traces and graphs stay one."""
+"""Any sequence of task calls has the same effect on the store and on a model; events, traces and graphs agree."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from property.task_model import (
     Space,
     TaskModel,
     agree,
-    check_one_organism,
+    check_consistency,
     home_of,
 )
 from support.beside import Watch
 from support.thorough import machine_settings
 
 QUIET = "quiet words"
-"""Part of every text that no event may hold."""
+"""A part of every text that no event may contain."""
 WORKSPACES = [*["shop"] * 6, " Shop", "\u00c9t\u00e9"]
 TITLES = st.sampled_from([*["Rotate the keys", "caf\u00e9 \U0001f33f", "x" * 1000, "a | b"] * 2, " "])
 TEXTS = st.sampled_from([f"{QUIET} one", [f"{QUIET} one", f"{QUIET} two"], [f"{QUIET} two"], []])
@@ -74,7 +74,7 @@ STEP_WORK: dict[str, st.SearchStrategy[Any]] = {
     "evidence": EVIDENCE,
     "delete": st.just({}),
 }
-# One rule chooses among these: rules of their own would be switched off by turns, and most sequences be poor.
+# One rule chooses among these: Hypothesis would disable separate rules at random and make most sequences poor.
 DEEDS = (
     *["work_on_a_step"] * 6, "finish_and_look_again", "decompose", "decompose", "edit", "depend", "depend", "complete",
     "delete", "finish_everything", "reopen", "focus", "follow_the_radar", "read_a_page", "think_about_it",
@@ -95,7 +95,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.cards = 0
         self.workspace = ""
         self.odd: str | None = None
-        """The one thing that is wrong with the next call."""
+        """The invalid part of the next call, if any."""
 
     def teardown(self) -> None:
         try:
@@ -117,11 +117,11 @@ class TaskMachine(RuleBasedStateMachine):
         self.watch = Watch(self.folder)
 
     def wrote(self) -> bool:
-        """Whether anything was committed since this was asked the last time."""
+        """Return whether anything was committed since the last call of this method."""
         return self.watch is None or self.watch.saw_a_commit()
 
     @rule(data=st.data())
-    def somebody_does_something(self, data: st.DataObject) -> None:
+    def call_a_tool(self, data: st.DataObject) -> None:
         self.data = data
         self.workspace = self.pick(WORKSPACES)
         self.odd = self.pick([*[None] * 9, "target", "step", "revision", "state"])
@@ -130,7 +130,7 @@ class TaskMachine(RuleBasedStateMachine):
             self.touched.add(norm(self.workspace))
 
     def both(self, tool: str, **arguments: Any) -> bool:
-        """Calls a tool of the model and of the store; both answer the same or refuse alike. Says if they answered."""
+        """Call a tool of the model and of the store; assert equal answers or codes. Return True if it succeeded."""
         arguments = {name: value for name, value in arguments.items() if value is not None}
         if self.wrote():
             self.touched.add(norm(arguments["workspace"]))
@@ -153,7 +153,7 @@ class TaskMachine(RuleBasedStateMachine):
             self.model.space(arguments["workspace"]).events[-1].id = answer["event"]["event_id"]
         return True
 
-    # What to call, and on what
+    # Choosing arguments
 
     def pick(self, options: Sequence[Any]) -> Any:
         return self.data.draw(st.sampled_from(options))
@@ -163,7 +163,7 @@ class TaskMachine(RuleBasedStateMachine):
         return self.model.space(self.workspace)
 
     def target(self, *, done: bool | None = None) -> str:
-        """A plan or task that is there, or one that was deleted or never was."""
+        """Return an existing plan or task, or a deleted or unknown one."""
         tasks = self.space.tasks
         if self.odd == "target" or not tasks:
             gone = [event.target for event in self.space.events if event.type.endswith("_deleted")]
@@ -172,7 +172,7 @@ class TaskMachine(RuleBasedStateMachine):
         return str(self.pick(fitting if fitting and self.odd != "state" else list(tasks)))
 
     def step(self, target: str, *, done: bool) -> dict[str, str]:
-        """A step that is there, by its id or its path; or none, both, or one of another target."""
+        """Return the id or path of an existing step; or none, both, or one of another target."""
         tasks = self.space.tasks
         steps = tasks[target].every_step() if target in tasks else []
         fitting = [step for step in steps if step.done == done or self.odd == "state"] or steps
@@ -192,7 +192,7 @@ class TaskMachine(RuleBasedStateMachine):
         revision = self.pick([right - 1, right + 1] if self.odd == "revision" else [None, right])
         return self.both(tool, workspace=self.workspace, target=target, expected_revision=revision, **arguments)
 
-    # Deeds
+    # Steps
 
     def let_time_pass(self) -> None:
         self.clock.ms += self.pick([1, 60_000, -1500])
@@ -257,7 +257,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.both("complete", **here)
 
     def finish_and_look_again(self) -> None:
-        """Closes everything in a task and opens one step of it again, one deep down if there is one."""
+        """Close everything in a task and reopen one of its steps, a nested one if possible."""
         target = self.target(done=False)
         above = list(self.step(target, done=False).values())[:1]
         self.change("decompose", target, steps=[{"title": "below"}], parent=above[0] if above else None)
@@ -272,7 +272,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.both("radar", workspace=self.workspace)
 
     def follow_the_radar(self) -> None:
-        """The next call that radar names can be sent as it is; only an unconfirmed step refuses it."""
+        """Send the radar's next call; assert that only an unconfirmed step refuses it."""
         answer = outcome(self.store, "tasks_radar", {"workspace": self.workspace, "target": self.target(done=False)})
         if not isinstance(answer, MossError):
             call = answer["radar"]["next"]
@@ -291,7 +291,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.both("delta", workspace=self.workspace, since=self.pick([None, "never", *ids]), limit=limit)
 
     def think_about_it(self) -> None:
-        """Cards and notes of others lie beside the events and nodes of a task, also on a branch derived from it."""
+        """Write cards and notes next to the events and nodes of a task, sometimes on a derived branch."""
         for target in self.some_target():
             here: dict[str, Any] = {"workspace": self.workspace, "target": target}
             self.cards += 1
@@ -307,7 +307,7 @@ class TaskMachine(RuleBasedStateMachine):
         return [self.pick(list(self.space.tasks))] if self.space.tasks else []
 
     def write_what_belongs_to_tasks(self) -> None:
-        """Nobody else can."""
+        """Assert that external writes to ids of tasks are refused."""
         for target in self.some_target():
             here = {"workspace": self.workspace, "target": target}
             for tool, arguments, code in forgeries(target):
@@ -330,17 +330,17 @@ class TaskMachine(RuleBasedStateMachine):
                 name = {"workspace": self.workspace, "name": f"{target}-handoff"}
                 assert self.store.call("capsule_fetch", name)["id"] == told["capsule"]["id"]
 
-    # What holds after every call
+    # Invariants
 
     @invariant()
-    def the_store_is_the_model_and_one_organism(self) -> None:
+    def the_store_equals_the_model_and_is_consistent(self) -> None:
         for workspace in self.touched:
             self.check(workspace)
         self.touched.clear()
 
     def check(self, workspace: str) -> None:
         space = self.model.spaces[workspace]
-        found = check_one_organism(self.store, workspace)
+        found = check_consistency(self.store, workspace)
         self.check_events(space, found.events)
         agree([task.listed() for task in space.tasks.values()], found.items, "list")
         for target in space.tasks:
@@ -354,7 +354,8 @@ class TaskMachine(RuleBasedStateMachine):
     def check_events(self, space: Space, events: list[dict[str, Any]]) -> None:
         assert len(events) == len(space.events)
         for event, shown in zip(space.events, events, strict=True):
-            event.id = event.id or shown["event_id"]  # deleting a plan tells one event; those of its tasks are met here
+            # Deleting a plan makes one event; those of its tasks get their ids here.
+            event.id = event.id or shown["event_id"]
             agree(event.shown(), shown, "event")
             assert event.type != "note_added" or shown["payload"].keys() == {"seq"}
         assert QUIET not in str(events), "an event holds a text"
@@ -368,7 +369,7 @@ class TaskMachine(RuleBasedStateMachine):
             assert entry.get("title", "").split(" ")[0] == (path or ""), entry
 
     def check_versions(self, workspace: str, graphs: dict[str, dict[str, tuple[Any, int]]]) -> None:
-        """A node or edge gets a new version when, and only when, it says something else."""
+        """Assert that a node or edge gets a new version exactly if its state changed."""
         for target, before in self.graphs.get(workspace, {}).items():
             for key in before.keys() & graphs[target].keys():
                 (old_state, old_seq), (state, seq) = before[key], graphs[target][key]
@@ -386,7 +387,7 @@ def check_details(answer: MossError, refused: RefusedCallError) -> None:
 
 
 def forgeries(target: str) -> list[tuple[str, dict[str, Any], str]]:
-    """Calls that would change what only task tools may write, and the code that refuses each."""
+    """Return writes that only task tools may make, with the code that refuses each."""
     node = f"task:{target}"
     ops = [
         {"op": "node_delete", "id": node}, {"op": "node_upsert", "id": node, "type": "task"},

@@ -1,4 +1,4 @@
-"""The versions of a row as a plain list: what the documents say, for every family that has them."""
+"""A plain-Python model of the versions of a row, for every family that has them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ DAYS = 3
 
 
 def begin(row: dict[str, Any], now: int, tool: str, version: int = 1) -> None:
-    """A row's first version in this store; nothing of it is kept from before."""
+    """Start the history of a row in this store."""
     row.update(version=version, at=now, tool=tool, old=[])
 
 
 def go_on(row: dict[str, Any], content: tuple[str, ...], now: int, tool: str) -> None:
-    """Keeps what a row holds, lets go of what is too old, and counts; the caller then changes the row."""
+    """Keep the current version, drop expired ones, and increment the number; the caller then changes the row."""
     was = {
         "version": row["version"],
         "at": row["at"],
@@ -34,20 +34,19 @@ def go_on(row: dict[str, Any], content: tuple[str, ...], now: int, tool: str) ->
     ]
 
 
-def all_of(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The row as it was in every version that is kept, newest first, the present one included."""
+def versions_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the row in every kept version, newest first, including the current one."""
     past = [{**row, **{key: value for key, value in one.items() if key != "superseded"}} for one in row["old"]]
     return [row, *[{**one, "updated": one["at"]} for one in reversed(past)]]
 
 
 def in_version(row: dict[str, Any], version: int) -> dict[str, Any]:
-    """The row as it was in a version."""
-    return _first([one for one in all_of(row) if one["version"] == version])
+    return _first([one for one in versions_of(row) if one["version"] == version])
 
 
 def at_time(row: dict[str, Any], as_of: int) -> dict[str, Any]:
-    """The row as it was in the version that was current at a time."""
-    return _first([one for one in all_of(row) if one["at"] <= as_of])
+    """Return the row in the version that was current at a time."""
+    return _first([one for one in versions_of(row) if one["at"] <= as_of])
 
 
 def _first(found: list[dict[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def commit(folder: Path, subject: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository whose version was set after one commit and before another."""
+    """Return a repository whose version was set after one commit and before another."""
     folder = tmp_path / "repository"
     (folder / "src" / "moss_memory").mkdir(parents=True)
     git(folder, "init", "-b", "main")

@@ -1,4 +1,4 @@
-"""The files of `deploy/`: as far as they can be tried without a machine of their own, they do what they say."""
+"""The files of `deploy/`, as far as they can be tested without separate machines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOMAIN = "moss.example.org"
 
 
 def _instructions() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile with their arguments, continued lines joined."""
+    """Return the instructions of the Dockerfile with their arguments, continued lines joined."""
     text = re.sub(r"\\\n\s*", "", (DEPLOY / "Dockerfile").read_text())
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]
@@ -45,7 +45,7 @@ def _unit() -> configparser.RawConfigParser:
 
 
 def _starts(home: Path, *options: str) -> None:
-    """Starts a server with these options of a file, at a port of its own, and asks for its health."""
+    """Start a server with these options of a file, on a free port, and assert that it is healthy."""
     local = [option for option in options if not option.startswith("--host")]
     with HttpServer(home, *local, code=REAL) as server:
         assert server.ask("GET", "/healthz").text == "ok"
@@ -53,7 +53,7 @@ def _starts(home: Path, *options: str) -> None:
         assert server.ask("GET", "/mcp", [("Host", "elsewhere.example")]).status == 421
 
 
-def test_the_image_is_small_runs_as_nobody_special_and_copies_what_is_there() -> None:
+def test_the_image_is_small_runs_without_root_and_copies_existing_files() -> None:
     given = _instructions()
     stages = [arguments for name, arguments in given if name == "FROM"]
     assert all(stage.split()[0].endswith("-slim") for stage in stages)
@@ -66,7 +66,7 @@ def test_the_image_is_small_runs_as_nobody_special_and_copies_what_is_there() ->
             assert all((ROOT / source).exists() for source in arguments.split()[:-1]), arguments
 
 
-def test_the_health_check_of_the_image_tells_a_server_from_none(tmp_path: Path) -> None:
+def test_the_health_check_of_the_image_succeeds_only_with_a_server(tmp_path: Path) -> None:
     [check] = [arguments for name, arguments in _instructions() if name == "HEALTHCHECK"]
     command: list[str] = yaml.safe_load(check[check.index("CMD ") + 4 :])
     with HttpServer(tmp_path / "home", code=REAL) as server:
@@ -99,7 +99,7 @@ def test_the_steps_of_the_image_install_a_server(tmp_path: Path) -> None:
     assert "--oauth-issuer" in said.stdout
 
 
-def test_services_may_do_little_and_have_everything_that_they_name() -> None:
+def test_services_have_few_privileges_and_everything_they_refer_to() -> None:
     compose = _compose()
     for name, service in compose["services"].items():
         assert service["security_opt"] == ["no-new-privileges:true"], name
@@ -141,7 +141,7 @@ def test_the_command_of_the_unit_starts_a_server(tmp_path: Path) -> None:
     _starts(tmp_path / "home", *[option.replace("${MOSS_DOMAIN}", DOMAIN) for option in options])
 
 
-def test_the_unit_may_do_little(tmp_path: Path) -> None:
+def test_the_unit_has_few_privileges(tmp_path: Path) -> None:
     service = _unit()["Service"]
     assert service["User"] == "moss"
     assert service["CapabilityBoundingSet"] == ""
@@ -172,7 +172,7 @@ def test_the_proxy_passes_streams_on_at_once(tmp_path: Path) -> None:
         assert checked.returncode == 0, checked.stderr
 
 
-def test_the_how_to_needs_ten_commands_and_files_that_are_there() -> None:
+def test_the_how_to_needs_ten_commands_and_existing_files() -> None:
     page = (ROOT / "docs" / "how-to" / "run-for-a-team.md").read_text()
     first, client, *_ = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(first.splitlines()) + len(client.splitlines()) == 10

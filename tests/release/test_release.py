@@ -1,4 +1,4 @@
-"""What is handed out keeps the rules of those who take it, and the server in it answers."""
+"""The distributed files follow the rules of the registry and the clients, and the server in the bundle answers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml  # type: ignore[import-untyped]
 from jsonschema.validators import validator_for
 from release.bundle import build, manifest
 
@@ -49,14 +50,14 @@ def unpacked(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_registry_takes_the_entry() -> None:
+def test_the_registrys_rules_accept_the_entry() -> None:
     assert problems(registered(), "server.schema.json") == []
 
 
 @pytest.mark.parametrize(
     "wrong", [{"name": "moss"}, {"description": "x" * 101}, {"packages": [{"identifier": "moss"}]}, {"version": 1}]
 )
-def test_the_registrys_rules_refuse_what_is_wrong(wrong: dict[str, Any]) -> None:
+def test_the_registrys_rules_refuse_a_wrong_entry(wrong: dict[str, Any]) -> None:
     assert problems({**registered(), **wrong}, "server.schema.json") != []
 
 
@@ -71,7 +72,7 @@ def test_the_registry_names_this_version_of_this_distribution() -> None:
     assert f"mcp-name: {entry['name']}" in (ROOT / "README.md").read_text(), "by which the registry knows its owner"
 
 
-def test_what_the_registry_says_starts_a_server(tmp_path: Path) -> None:
+def test_the_command_of_the_registry_entry_starts_a_server(tmp_path: Path) -> None:
     (package,) = registered()["packages"]
     words = [
         word
@@ -81,7 +82,7 @@ def test_what_the_registry_says_starts_a_server(tmp_path: Path) -> None:
     assert listed_tools([sys.executable, "-m", "moss_memory", *words], tmp_path) == set(catalog.CORE)
 
 
-def test_a_client_takes_the_bundle(unpacked: Path) -> None:
+def test_the_clients_rules_accept_the_bundle(unpacked: Path) -> None:
     told = json.loads((unpacked / "manifest.json").read_text())
     assert problems(told, "mcpb-manifest-v0.4.schema.json") == []
     assert told == manifest()
@@ -90,7 +91,7 @@ def test_a_client_takes_the_bundle(unpacked: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"author": "me"}, {"server": {"type": "python"}}, {"made_up": 1}])
-def test_the_clients_rules_refuse_what_is_wrong(wrong: dict[str, Any]) -> None:
+def test_the_clients_rules_refuse_a_wrong_manifest(wrong: dict[str, Any]) -> None:
     assert problems({**manifest(), **wrong}, "mcpb-manifest-v0.4.schema.json") != []
 
 
@@ -111,7 +112,7 @@ def test_the_server_in_the_bundle_answers(unpacked: Path, tmp_path: Path) -> Non
     assert loaded.stdout.startswith(str(unpacked)), "the bundle's own code answered"
 
 
-def test_the_bundle_is_the_same_each_time_and_holds_no_leavings(bundle: Path, tmp_path: Path) -> None:
+def test_the_bundle_is_reproducible_and_contains_no_build_files(bundle: Path, tmp_path: Path) -> None:
     assert build(tmp_path).read_bytes() == bundle.read_bytes()
     with zipfile.ZipFile(bundle) as packed:
         names = packed.namelist()
@@ -119,7 +120,7 @@ def test_the_bundle_is_the_same_each_time_and_holds_no_leavings(bundle: Path, tm
     assert {"manifest.json", "pyproject.toml", "README.md", "LICENSE"} <= set(names)
 
 
-def test_wheel_and_source_hold_the_same_files_as_the_bundle(bundle: Path, tmp_path: Path) -> None:
+def test_wheel_and_source_contain_the_same_files_as_the_bundle(bundle: Path, tmp_path: Path) -> None:
     uv = Path(sys.executable).with_name("uv")
     subprocess.run([uv, "build", "--offline", "--quiet", "--out-dir", tmp_path], cwd=ROOT, check=True)
     with zipfile.ZipFile(bundle) as packed:
@@ -129,3 +130,15 @@ def test_wheel_and_source_hold_the_same_files_as_the_bundle(bundle: Path, tmp_pa
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as source:
         held = {name.partition("/src/")[2] for name in source.getnames() if "/src/" in name}
     assert code <= held
+
+
+def test_the_workflow_runs_the_commands_of_the_readme_on_every_python() -> None:
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]["test"]
+    assert job["strategy"]["matrix"] == {
+        "os": ["ubuntu-latest", "macos-latest"],
+        "python": ["3.11", "3.12", "3.13", "3.14"],
+    }
+    assert job["steps"][-1] == {"run": "make check test"}
+    readme = (ROOT / "README.md").read_text()
+    assert "`make test`" in readme
+    assert "`make check`" in readme

@@ -1,4 +1,4 @@
-"""A store of its own for the search room."""
+"""Fixtures for tests of the search index."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from search.shelf import Shelf
+from search.capsules import CapsuleDatabase
 
 
 @pytest.fixture
-def shelf() -> Iterator[Shelf]:
-    """An empty store."""
-    opened = Shelf()
+def database() -> Iterator[CapsuleDatabase]:
+    """Return an empty store."""
+    opened = CapsuleDatabase()
     yield opened
     opened.connection.close()

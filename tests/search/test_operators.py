@@ -1,4 +1,4 @@
-"""Queries with operators: exact words, phrases, prefixes, AND, OR, NOT, parentheses, and what is refused."""
+"""Queries with operators: exact words, phrases, prefixes, AND, OR, NOT, parentheses, and refused queries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.search.query import parse
-from search.shelf import Shelf
+from moss_memory.search.expression import MAX_PREFIXES, MAX_SHORT_PREFIXES
+from moss_memory.search.query import parse_query
+from search.capsules import CapsuleDatabase
 
 TEXTS = {
     1: "user authentication with JWT",
@@ -20,12 +21,12 @@ TEXTS = {
 
 
 @pytest.fixture
-def filled(shelf: Shelf) -> Shelf:
+def filled(database: CapsuleDatabase) -> CapsuleDatabase:
     for text in TEXTS.values():
-        shelf.put(text)
-    shelf.put("Redis cache gone", deleted=True)
-    shelf.put("Redis cache elsewhere", workspace="v")
-    return shelf
+        database.put(text)
+    database.put("Redis cache gone", deleted=True)
+    database.put("Redis cache elsewhere", workspace="v")
+    return database
 
 
 @pytest.mark.parametrize(
@@ -63,19 +64,19 @@ def filled(shelf: Shelf) -> Shelf:
         ("JWT\x00 AND user", {1}),
     ],
 )
-def test_operators_mean_what_they_say(filled: Shelf, query: str, rows: set[int]) -> None:
+def test_operators_have_their_documented_meaning(filled: CapsuleDatabase, query: str, rows: set[int]) -> None:
     hits = filled.search(query, workspace_norm="w")
     assert {hit.document.row for hit in hits.items} == rows
     assert hits.total == len(rows)
 
 
 @pytest.mark.parametrize("query", ["and", "or", "not", "user and redis or not"])
-def test_lower_case_operators_are_words(filled: Shelf, query: str) -> None:
-    assert parse(query).words
+def test_lower_case_operators_are_words(filled: CapsuleDatabase, query: str) -> None:
+    assert parse_query(query).words
 
 
 @pytest.mark.parametrize("query", ["!!!", "()", "...", '""', "*", "NOT !!!", '"--" OR "++"', "\x00"])
-def test_punctuation_alone_finds_nothing(filled: Shelf, query: str) -> None:
+def test_punctuation_alone_finds_nothing(filled: CapsuleDatabase, query: str) -> None:
     assert filled.search(query).total == 0
 
 
@@ -89,30 +90,30 @@ def test_punctuation_alone_finds_nothing(filled: Shelf, query: str) -> None:
 )
 def test_a_malformed_query_is_refused_with_advice(query: str) -> None:
     with pytest.raises(MossError) as refused:
-        parse(query)
+        parse_query(query)
     assert refused.value.code == "INVALID_REQUEST"
     assert refused.value.message.startswith("`query` ")
 
 
-def test_a_query_of_a_thousand_characters_is_taken() -> None:
-    assert parse("x" * 1000).words
+def test_a_query_of_a_thousand_characters_is_accepted() -> None:
+    assert parse_query("x" * 1000).words
 
 
-def test_not_alone_lists_the_rest_newest_first_and_pages(filled: Shelf) -> None:
+def test_not_alone_lists_the_rest_newest_first_and_pages(filled: CapsuleDatabase) -> None:
     assert filled.find("NOT jwt") == [7, 5, 4, 3, 2]
     assert filled.find("NOT jwt", include_deleted=True) == [7, 6, 5, 4, 3, 2]
     assert filled.find("NOT jwt", limit=2, offset=2) == [4, 3]
     assert filled.search("NOT jwt", limit=2, offset=2).total == 5
 
 
-def test_not_alone_respects_conditions(filled: Shelf) -> None:
+def test_not_alone_respects_filters(filled: CapsuleDatabase) -> None:
     row = filled.put("fresh", run_id="a")
     assert filled.find("NOT jwt", conditions=["run_id = :run_id"], parameters={"run_id": "a"}) == [row]
 
 
-def test_pages_of_tied_rows_show_each_row_once(shelf: Shelf) -> None:
-    rows = [shelf.put("same jwt text", updated_at=1) for _ in range(23)]
-    pages = [shelf.find('"jwt"', limit=5, offset=offset) for offset in range(0, 25, 5)]
+def test_pages_of_tied_rows_show_each_row_once(database: CapsuleDatabase) -> None:
+    rows = [database.put("same jwt text", updated_at=1) for _ in range(23)]
+    pages = [database.find('"jwt"', limit=5, offset=offset) for offset in range(0, 25, 5)]
     assert [row for page in pages for row in page] == list(reversed(rows))
 
 
@@ -127,11 +128,20 @@ def test_pages_of_tied_rows_show_each_row_once(shelf: Shelf) -> None:
 )
 def test_a_query_that_would_read_the_whole_index_is_refused(query: str) -> None:
     with pytest.raises(MossError) as refused:
-        parse(query[:1000] if query[-1] != ")" else query)
+        parse_query(query[:1000] if query[-1] != ")" else query)
     assert refused.value.code == "INVALID_REQUEST"
 
 
-def test_the_deepest_query_that_is_taken_can_be_run(filled: Shelf) -> None:
+@pytest.mark.parametrize(("letters", "most"), [(2, MAX_SHORT_PREFIXES), (3, MAX_PREFIXES)])
+def test_a_query_has_at_most_so_many_prefixes(letters: int, most: int) -> None:
+    prefixes = [f"{letter * letters}*" for letter in "abcdefghijklmnopq"]
+    assert parse_query(" OR ".join(prefixes[:most])).expression is not None
+    with pytest.raises(MossError) as refused:
+        parse_query(" OR ".join(prefixes[: most + 1]))
+    assert refused.value.code == "INVALID_REQUEST"
+
+
+def test_the_deepest_accepted_query_can_be_run(filled: CapsuleDatabase) -> None:
     deep = '"c"'
     for level in range(14):
         deep = f"(a {('AND', 'OR')[level % 2]} {deep})"
@@ -152,14 +162,14 @@ pieces = st.sampled_from(
 @given(
     query=st.one_of(st.text(max_size=60), st.lists(pieces, max_size=12).map(" ".join), st.lists(pieces).map("".join))
 )
-def test_nothing_typed_raises_anything_but_advice(query: str) -> None:
-    shelf = Shelf()
-    shelf.put("redis cache jwt a b x col near")
+def test_any_input_is_answered_or_refused_with_advice(query: str) -> None:
+    database = CapsuleDatabase()
+    database.put("redis cache jwt a b x col near")
     try:
-        hits = shelf.search(query, workspace_norm="w")
+        hits = database.search(query, workspace_norm="w")
     except MossError as error:
         assert error.code == "INVALID_REQUEST"  # noqa: PT017
     else:
         assert 0 <= len(hits.items) <= hits.total
     finally:
-        shelf.connection.close()
+        database.connection.close()

@@ -1,4 +1,4 @@
-"""Snippets: the densest part, only true matches in bold, nothing that stored text could forge or a cut could break."""
+"""Snippets: the densest part of a text, with only true matches in bold and with complete markers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.search.expression import Operand
-from moss_memory.search.hits import SNIPPET_CHARS, Matcher, snippet
-from search.shelf import Shelf
+from moss_memory.search.snippet import SNIPPET_CHARS, Matcher, snippet
+from search.capsules import CapsuleDatabase
 from support.measured import cpu_s
 
 anything = st.text(
@@ -19,10 +19,10 @@ anything = st.text(
 )
 
 
-def shown(shelf: Shelf, query: str, text: str) -> str:
-    """The snippet of the only capsule there is."""
-    shelf.put(text)
-    return snippet(text, shelf.search(query).matcher)
+def shown(database: CapsuleDatabase, query: str, text: str) -> str:
+    """Return the snippet of the only capsule."""
+    database.put(text)
+    return snippet(text, database.search(query).matcher)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def shown(shelf: Shelf, query: str, text: str) -> str:
         ("café", "日本 Cafés 😀 cafe", "日本 <b>Cafés</b> 😀 <b>cafe</b>"),
     ],
 )
-def test_matches_are_bold_and_text_is_escaped(shelf: Shelf, query: str, text: str, expected: str) -> None:
-    assert shown(shelf, query, text) == expected
+def test_matches_are_bold_and_text_is_escaped(database: CapsuleDatabase, query: str, text: str, expected: str) -> None:
+    assert shown(database, query, text) == expected
 
 
-def test_the_densest_part_is_shown(shelf: Shelf) -> None:
+def test_the_densest_part_is_shown(database: CapsuleDatabase) -> None:
     text = "redis first. " + "filler words " * 100 + "redis with a cache and jwt. " + "filler words " * 100
-    found = shown(shelf, "redis cache jwt", text)
+    found = shown(database, "redis cache jwt", text)
     assert "<b>redis</b> with a <b>cache</b> and <b>jwt</b>" in found
     assert found.startswith("...")
     assert found.endswith("...")
@@ -59,26 +59,26 @@ def test_a_match_at_the_end_of_a_long_text_is_shown(text: str, word: str) -> Non
 
 
 @pytest.mark.parametrize("unit", ["a ", "é ", "会话"])
-def test_a_long_text_full_of_matches_is_not_searched_to_its_end(unit: str) -> None:
+def test_a_long_text_with_many_matches_is_not_searched_to_its_end(unit: str) -> None:
     text = unit * (800_000 // len(unit))
     assert cpu_s(lambda: snippet(text, Matcher(["a", "e", "会话"]))) < 0.15
 
 
-def test_a_text_without_a_match_shows_its_beginning() -> None:
+def test_the_snippet_of_a_text_without_a_match_is_its_beginning() -> None:
     text = "word " * 200
     found = snippet(text, Matcher())
     assert found.startswith("word word")
     assert found.endswith("word...")
 
 
-def test_cut_ends_fall_between_words(shelf: Shelf) -> None:
+def test_cut_ends_fall_between_words(database: CapsuleDatabase) -> None:
     text = "alphabet " * 60 + "redis " + "alphabet " * 60
-    inner = shown(shelf, "redis", text).strip(".").replace("<b>", "").replace("</b>", "")
+    inner = shown(database, "redis", text).strip(".").replace("<b>", "").replace("</b>", "")
     assert set(inner.split()) == {"alphabet", "redis"}
 
 
 @given(text=anything)
-def test_a_snippet_is_a_piece_of_the_text_with_only_true_matches_in_bold(text: str) -> None:
+def test_a_snippet_is_part_of_the_text_with_only_true_matches_in_bold(text: str) -> None:
     matcher = Matcher(
         frozenset({"redis", "b", "s"}), (Operand(("red",), prefix=True), Operand(("d", "is"), prefix=False))
     )
@@ -99,8 +99,8 @@ def test_a_combining_accent_stays_with_its_letter(before: str) -> None:
     assert found.removesuffix("...").endswith("e\u0301")
 
 
-def test_a_match_longer_than_the_snippet_is_cut_and_still_closed(shelf: Shelf) -> None:
-    found = shown(shelf, "x" * 400, "y " * 200 + "x" * 400 + " z" * 200)
+def test_a_match_longer_than_the_snippet_is_cut_and_closed(database: CapsuleDatabase) -> None:
+    found = shown(database, "x" * 400, "y " * 200 + "x" * 400 + " z" * 200)
     assert found.count("<b>") == found.count("</b>") == 1
     assert len(found) < SNIPPET_CHARS + 20
 

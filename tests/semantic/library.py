@@ -1,4 +1,4 @@
-"""Capsules that a question in other words can find, and embedding models that tests can watch."""
+"""Capsules for search by meaning, and a fake embedding model."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ QUESTIONS = {
     "backup": "how do we know that a database can be recovered?",
     "garden": "vegetables in summer heat",
 }
-"""By the capsule that answers them; they share no word with it that tells anything."""
+"""By capsule name; a question shares no significant word with its capsule."""
 
 
 def put(call: Door, name: str, text: str, **more: Any) -> str:
-    """Stores a capsule without the sections that hand-overs have; answers its id."""
+    """Store a capsule without the sections of a hand-over and return its id."""
     return str(call("capsule_store", name=name, capsule_text=text, allow_thin=True, **more)["id"])
 
 
@@ -38,7 +38,7 @@ def put_all(call: Door) -> None:
 
 
 def names(call: Door, query: str, tool: str = "capsule_search", **arguments: Any) -> list[str]:
-    """The titles of one page of hits."""
+    """Return the titles of one page of hits."""
     arguments = {"search_mode": "semantic", **arguments}
     return [item["title"] for item in call(tool, query=query, **arguments)["items"]]
 
@@ -52,7 +52,7 @@ def waiting_docs(home: str) -> list[int]:
 
 
 class FakeModel:
-    """Vectors that follow from the text alone; says what it was asked, and may do something meanwhile."""
+    """A model whose vectors depend only on the text; it lists the embedded texts and can call `during`."""
 
     dimensions = 8
     floor = -1.0
@@ -74,7 +74,7 @@ class FakeModel:
 
 @contextmanager
 def model_of(model: FakeModel) -> Iterator[FakeModel]:
-    """Search by meaning with that model instead of the real one."""
+    """Replace the embedding model."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedder, "_load", lambda folder: model)
         yield model

@@ -1,4 +1,4 @@
-"""A server prepares what is stored when it has nothing else to do."""
+"""A server embeds stored texts while it is idle."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def has_loaded(client: PipeClient, library: str) -> bool:
     return library in Path(f"/proc/{client.process.pid}/maps").read_text(encoding="utf-8")
 
 
-def test_a_server_that_searches_by_words_stays_small(client: PipeClient) -> None:
+def test_a_server_that_only_searches_by_words_loads_no_model(client: PipeClient) -> None:
     answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
     answer(client, "capsule_search", query="tomatoes")
     answer(client, "moss_search", query="tomatoes", search_mode="keyword")
@@ -46,7 +46,7 @@ def test_a_server_that_searches_by_words_stays_small(client: PipeClient) -> None
     assert not has_loaded(client, "numpy")
 
 
-def test_after_a_search_by_meaning_the_rest_is_done_at_idle(client: PipeClient, home: Path) -> None:
+def test_after_a_search_by_meaning_the_remaining_texts_are_embedded_at_idle(client: PipeClient, home: Path) -> None:
     answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
     assert answer(client, "moss_search", query=QUESTIONS["garden"])["items"][0]["title"] == "a"
     for number in range(10):
@@ -55,7 +55,7 @@ def test_after_a_search_by_meaning_the_rest_is_done_at_idle(client: PipeClient, 
     assert client.hang_up() == []
 
 
-def test_idle_work_is_no_change_of_what_is_stored(client: PipeClient, home: Path) -> None:
+def test_idle_work_changes_no_stored_text(client: PipeClient, home: Path) -> None:
     answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
     answer(client, "moss_search", query=QUESTIONS["garden"])
     answer(client, "capsule_store", name="b", capsule_text=GARDEN, allow_thin=True)
@@ -68,7 +68,7 @@ def test_idle_work_is_no_change_of_what_is_stored(client: PipeClient, home: Path
     content.close()
 
 
-def test_a_busy_server_answers_and_ends(client: PipeClient, home: Path) -> None:
+def test_a_server_with_idle_work_answers_and_exits(client: PipeClient, home: Path) -> None:
     with open_test_store(str(home)) as store:
         for number in range(400):
             put(StoreDoor(store), f"long {number}", f"{GARDEN} {number}. " * 60)
@@ -82,7 +82,7 @@ def test_a_busy_server_answers_and_ends(client: PipeClient, home: Path) -> None:
     assert client.hang_up() == []
 
 
-def test_a_search_that_loads_the_model_holds_up_no_ping(client: PipeClient, home: Path) -> None:
+def test_a_search_that_loads_the_model_delays_no_ping(client: PipeClient, home: Path) -> None:
     with open_test_store(str(home)) as store:
         put_all(StoreDoor(store))
     client.send(call("moss_search", {"query": QUESTIONS["login"]}, id=1))
@@ -92,7 +92,7 @@ def test_a_search_that_loads_the_model_holds_up_no_ping(client: PipeClient, home
     assert json.loads(second["result"]["content"][0]["text"])["items"][0]["title"] == "login"
 
 
-def test_what_is_submitted_waits_for_no_search_by_meaning(client: PipeClient, home: Path) -> None:
+def test_a_submission_does_not_wait_for_a_search_by_meaning(client: PipeClient, home: Path) -> None:
     with open_test_store(str(home)) as store:
         for number in range(200):
             put(StoreDoor(store), f"long {number}", f"{GARDEN} {number}. " * 60)
@@ -106,7 +106,7 @@ def test_what_is_submitted_waits_for_no_search_by_meaning(client: PipeClient, ho
     assert len(answers[1]["result"]["structuredContent"]["records"]) == 1
 
 
-def test_a_search_that_loads_the_model_sees_nothing_that_was_sent_after_it(client: PipeClient) -> None:
+def test_a_search_that_loads_the_model_ignores_later_writes(client: PipeClient) -> None:
     body = {"session_id": "the tomatoes", "started_at": "2025-12-01"}
     answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
     client.send(call("moss_search", {"query": "tomatoes"}, id=1))

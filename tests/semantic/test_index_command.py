@@ -1,4 +1,4 @@
-"""`moss index`, typed."""
+"""The command `moss index`."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ from support.patience import TIMEOUT_S
 
 @pytest.fixture
 def cli(home: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Commands for a store of three capsules."""
+    """Return a command line for a store of three capsules."""
     monkeypatch.setenv("MOSS_HOME", home)
     with open_test_store(home) as store:
         put_all(StoreDoor(store))
     return Cli(home, dict(os.environ))
 
 
-def test_index_prepares_everything_and_says_how_much(cli: Cli) -> None:
+def test_index_embeds_every_text_and_shows_the_count(cli: Cli) -> None:
     assert cli("index").json == {"indexed": 3, "pending": 0}
     assert len(docs_with_vectors(cli.home)) == 3
     assert cli("index").json == {"indexed": 0, "pending": 0}
     assert cli("index", "--rebuild").json == {"indexed": 3, "pending": 0}
 
 
-def test_a_table_begins_a_text_without_its_words_at_its_beginning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snippet_in_a_table_starts_at_the_beginning_of_a_text_without_matches(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     assert f"  {LOGIN[:20]}" in cli("search", QUESTIONS["login"], "--table").out
 
 
-def test_a_table_says_what_could_not_be_found_by_meaning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_names_texts_that_could_not_be_searched_by_meaning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pending  0" in cli("index", "--table").out
     with monkeypatch.context() as patched:
         patched.setattr(embedding_queue, "EMBED_S", 0.0)
@@ -53,7 +55,7 @@ def test_a_table_says_what_could_not_be_found_by_meaning(cli: Cli, monkeypatch: 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     unload_models()
     shown = cli("search", "password", "--table").out
-    assert shown.endswith("by words alone; `moss doctor` says how to search by meaning too\n")
+    assert shown.endswith("by words alone; `moss doctor` tells how to search by meaning too\n")
     unload_models()
 
 
@@ -64,7 +66,7 @@ def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:
     assert found.err == ""
 
 
-def test_without_the_extra_index_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_index_shows_the_package_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     unload_models()
     try:
@@ -76,7 +78,7 @@ def test_without_the_extra_index_says_what_to_install(cli: Cli, monkeypatch: pyt
     assert "[semantic]" in refused.err
 
 
-def test_a_terminal_shows_a_bar_that_fills(cli: Cli) -> None:
+def test_a_terminal_shows_a_progress_bar(cli: Cli) -> None:
     ours, theirs = pty.openpty()
     process = cli.start("index", stderr=theirs)
     os.close(theirs)
@@ -92,14 +94,14 @@ def test_a_terminal_shows_a_bar_that_fills(cli: Cli) -> None:
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Ctrl-C as a terminal's shell leaves it: what runs in the background inherits a SIGINT that is ignored."""
+    """Handle SIGINT as in a foreground process; a background job inherits an ignored signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_an_interrupted_index_goes_on_where_it_stopped(cli: Cli) -> None:
+def test_an_interrupted_index_continues_where_it_stopped(cli: Cli) -> None:
     with open_test_store(cli.home) as store:
         for number in range(60):
             put(StoreDoor(store), f"more {number}", f"{number} sheep in a meadow by the river. " * 80)
@@ -114,7 +116,7 @@ def test_an_interrupted_index_goes_on_where_it_stopped(cli: Cli) -> None:
     said = os.read(ours, 65_536).decode()
     os.close(ours)
     assert process.returncode == 130
-    assert "what was done is kept" in said
+    assert "the finished vectors are kept" in said
     assert len(docs_with_vectors(cli.home)) >= 16
     assert waiting_docs(cli.home)
 

@@ -1,4 +1,4 @@
-"""What `search_mode` promises, through both doors."""
+"""`search_mode`, through both doors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from semantic.library import BACKUP, LOGIN, QUESTIONS, names, put, put_all
 
 
 @pytest.mark.parametrize("answer", list(QUESTIONS))
-def test_a_question_in_other_words_finds_its_answer_first(call: Door, answer: str) -> None:
+def test_a_paraphrased_question_finds_its_answer_first(call: Door, answer: str) -> None:
     put_all(call)
     assert names(call, QUESTIONS[answer])[0] == answer
     assert names(call, QUESTIONS[answer], search_mode="both")[0] == answer
@@ -21,7 +21,7 @@ def test_a_question_in_other_words_finds_its_answer_first(call: Door, answer: st
     assert answer not in names(call, QUESTIONS[answer], search_mode="keyword")
 
 
-def test_words_are_the_default_of_capsules_and_both_that_of_everything(call: Door) -> None:
+def test_search_mode_is_words_for_capsules_and_both_for_everything_by_default(call: Door) -> None:
     put_all(call)
     question = QUESTIONS["login"]
     plain = call("capsule_search", query=question)
@@ -32,12 +32,12 @@ def test_words_are_the_default_of_capsules_and_both_that_of_everything(call: Doo
 
 
 @pytest.mark.parametrize("tool", ["capsule_search", "moss_search"])
-def test_an_unknown_mode_is_refused_by_its_name(call: Door, tool: str) -> None:
+def test_an_unknown_mode_is_refused_and_named(call: Door, tool: str) -> None:
     error = call.refuses("INVALID_REQUEST", tool, query="login", search_mode="fuzzy")
     assert "search_mode" in error.message
 
 
-def test_what_nothing_is_near_to_finds_nothing(call: Door) -> None:
+def test_an_unrelated_query_finds_nothing(call: Door) -> None:
     put(call, "login", LOGIN)
     answer = call("capsule_search", query="penguins of the southern ocean", search_mode="semantic")
     assert answer["items"] == []
@@ -89,7 +89,7 @@ def test_pages_show_every_hit_once_and_agree_on_the_total(door: StoreDoor, mode:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_total_of_both_is_that_of_words_and_what_meaning_adds(door: StoreDoor) -> None:
+def test_the_total_of_both_counts_each_hit_of_words_and_meaning_once(door: StoreDoor) -> None:
     for number in range(10):
         put(door, f"signed {number}", f"Documents number {number} are signed with a fountain pen by people.")
     put_all(door)
@@ -101,7 +101,7 @@ def test_the_total_of_both_is_that_of_words_and_what_meaning_adds(door: StoreDoo
     assert {item["id"] for item in door("capsule_search", search_mode="both", **arguments)["items"]} == words | meant
 
 
-def test_a_remembered_name_is_found_first_by_both(call: Door) -> None:
+def test_both_finds_an_exact_name_first(call: Door) -> None:
     put_all(call)
     put(call, "lock", "The billing job takes the advisory lock 4711 before it closes the month.")
     assert names(call, "4711", search_mode="both")[0] == "lock"
@@ -110,7 +110,7 @@ def test_a_remembered_name_is_found_first_by_both(call: Door) -> None:
 @pytest.mark.parametrize(
     "query", ['"sessions end"', "squea* AND gate", "brows*", "sessions NOT garden", "browser OR gate"]
 )
-def test_operators_find_by_words_alone_what_holds_them(call: Door, query: str) -> None:
+def test_queries_with_operators_match_words_only(call: Door, query: str) -> None:
     put_all(call)
     put(call, "exact", "How often the garden gate squeaks; nothing about hours of a browser sessions end.")
     for tool in ("capsule_search", "moss_search"):
@@ -119,7 +119,7 @@ def test_operators_find_by_words_alone_what_holds_them(call: Door, query: str) -
         assert call(tool, query=query, search_mode="both") == words
 
 
-def test_what_comes_after_not_is_not_found_by_meaning_either(call: Door) -> None:
+def test_excluded_words_are_not_found_by_meaning(call: Door) -> None:
     put(call, "typed", LOGIN)
     put(call, "stolen", "People stay signed in until the cookie is stolen.")
     assert "stolen" in names(call, "people stay signed in", search_mode="both")
@@ -130,7 +130,7 @@ def test_what_comes_after_not_is_not_found_by_meaning_either(call: Door) -> None
 
 
 @pytest.mark.parametrize("mode", ["semantic", "both"])
-def test_a_query_that_only_excludes_goes_by_words(call: Door, mode: str) -> None:
+def test_a_query_of_only_exclusions_searches_by_words(call: Door, mode: str) -> None:
     put_all(call)
     asked = {"query": "NOT tomatoes", "limit": 10}
     assert call("capsule_search", search_mode=mode, **asked) == call("capsule_search", **asked)
@@ -158,14 +158,14 @@ def test_snippets_come_from_the_text_and_are_escaped(call: Door) -> None:
         "'; drop table--",
     ],
 )
-def test_odd_questions_are_answered(call: Door, query: str) -> None:
+def test_odd_questions_are_accepted(call: Door, query: str) -> None:
     put_all(call)
     for mode in ("semantic", "both"):
         answer = call("capsule_search", query=query, search_mode=mode)
         assert answer["pagination"]["total"] == len(answer["items"])
 
 
-def test_questions_that_no_search_takes_are_refused(door: StoreDoor) -> None:
+def test_invalid_questions_are_refused(door: StoreDoor) -> None:
     for query in ("\ud800", "a\0b", "x" * 1001, "  "):
         door.refuses("INVALID_REQUEST", "capsule_search", query=query, search_mode="semantic")
 
@@ -179,7 +179,7 @@ def test_deleted_capsules_are_not_found_and_restored_ones_are(call: Door) -> Non
     assert names(call, QUESTIONS["login"])[0] == "login"
 
 
-def test_a_changed_text_is_found_by_what_it_says_now(call: Door) -> None:
+def test_a_changed_text_is_found_by_its_new_content(call: Door) -> None:
     put_all(call)
     assert names(call, QUESTIONS["login"])[0] == "login"
     call("capsule_update", name="login", capsule_text=BACKUP, allow_thin=True)
@@ -218,7 +218,7 @@ def test_notes_nodes_and_records_are_found_by_their_meaning(door: StoreDoor) -> 
 GARDENING = "Roses are cut in March."
 
 
-def test_every_search_that_takes_a_mode_knows_that_it_may_take_long() -> None:
+def test_every_search_with_a_mode_is_declared_as_possibly_slow() -> None:
     for tool in catalog.operations():
         if "search_mode" in tool.parameters:
             assert tool.is_slow({"search": "x", "search_mode": "semantic"})
@@ -239,7 +239,7 @@ def test_scores_of_both_never_rise_from_hit_to_hit(door: StoreDoor, query: str) 
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_text_with_one_of_many_words_yields_to_the_one_that_is_meant(door: StoreDoor) -> None:
+def test_a_text_with_one_of_many_words_ranks_below_the_relevant_one(door: StoreDoor) -> None:
     put_all(door)
     put(door, "noise", "The canteen has a new sign: no soup on Fridays.")
     assert names(door, "sign-in duration", search_mode="keyword") == ["noise"]

@@ -1,4 +1,4 @@
-"""A model of one's own: a folder with an encoder and its tokenizer takes the place of the one that comes along."""
+"""A custom model: a folder with an encoder and its tokenizer replaces the bundled one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 ANIMALS = {"cat": [1.0, 0.0, 0.0], "kitten": [0.96, 0.28, 0.0], "tax": [0.0, 0.0, 1.0], "invoice": [0.0, 0.28, 0.96]}
-"""Words of a model and their vectors."""
+"""The words of a model and their vectors."""
 
 pytest.importorskip("tokenizers")
 
@@ -52,7 +52,7 @@ def found(store: Store, query: str, mode: str = "semantic") -> list[str]:
 
 
 def refusal(folder: Path | str) -> str:
-    """Why a folder cannot be used as a model."""
+    """Return the reason why a folder cannot be used as a model."""
     with pytest.raises(MossError) as caught:
         custom_model.load(str(folder))
     assert caught.value.code == "SEMANTIC_UNAVAILABLE"
@@ -61,21 +61,21 @@ def refusal(folder: Path | str) -> str:
     return caught.value.message
 
 
-def test_a_model_of_ones_own_says_what_is_near(home: str, tiny: Path) -> None:
+def test_a_custom_model_finds_similar_texts(home: str, tiny: Path) -> None:
     with filled(home, semantic_model=str(tiny)) as store:
         assert found(store, "cat") == ["kitten"]
         assert found(store, "tax") == ["invoice"]
         assert found(store, "cat", "both") == ["kitten"]
 
 
-def test_a_relative_path_and_a_tilde_lead_to_the_folder(home: str, tmp_path: Path) -> None:
+def test_a_relative_path_and_a_tilde_are_resolved(home: str, tmp_path: Path) -> None:
     config = load_config(home, cwd="/")
     assert config.model_folder == ""
     assert config.replace(semantic_model="models/e5").model_folder == os.path.join(home, "models", "e5")
     assert config.replace(semantic_model="~/e5").model_folder == os.path.expanduser("~/e5")
 
 
-def test_vectors_know_their_model_and_another_makes_its_own(home: str, tmp_path: Path, tiny: Path) -> None:
+def test_vectors_are_stored_per_model(home: str, tmp_path: Path, tiny: Path) -> None:
     turned = {word: list(reversed(vector)) for word, vector in ANIMALS.items()}
     wider = write_model(tmp_path / "wider", {word: [*vector, 0.0] for word, vector in turned.items()})
     with filled(home, semantic_model=str(tiny)) as store:
@@ -89,7 +89,7 @@ def test_vectors_know_their_model_and_another_makes_its_own(home: str, tmp_path:
         assert store.index() == {"indexed": 2, "pending": 0}
 
 
-def test_the_same_files_elsewhere_are_another_model_only_by_name(tmp_path: Path, tiny: Path) -> None:
+def test_the_name_of_a_model_depends_on_its_files_and_not_on_its_folder(tmp_path: Path, tiny: Path) -> None:
     again = write_model(tmp_path / "copy" / "tiny", ANIMALS)
     changed = write_model(tmp_path / "changed" / "tiny", ANIMALS, pooling="max_tokens")
     assert custom_model.load(str(tiny)).name == custom_model.load(str(again)).name
@@ -103,10 +103,10 @@ def test_pooling_is_read_from_the_settings_of_the_model(tmp_path: Path, pooling:
     model = custom_model.load(str(write_model(tmp_path / "model", ANIMALS, pooling=pooling)))
     near = model.question("cat") @ model.question("kitten")
     far = model.question("cat") @ model.question("tax")
-    assert bool(near > far + 0.5) is bool(nearest)  # first and last are the same pieces in every text
+    assert bool(near > far + 0.5) is bool(nearest)  # first and last pieces are the same in every text
 
 
-def test_what_is_written_before_a_question_and_a_text_is_read_from_the_settings(tmp_path: Path) -> None:
+def test_the_prefixes_of_questions_and_texts_are_read_from_the_settings(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", ANIMALS)
     prompts = {"prompts": {"query": "tax ", "document": "cat "}}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
@@ -123,7 +123,7 @@ def test_a_long_text_is_cut_into_passages_between_words(tiny: Path) -> None:
     assert vectors[0] @ vectors[1] > 0.99 > 0.3 > vectors[0] @ vectors[3]
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert "there is no such folder" in refusal(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
     assert "there is no such folder" in refusal(tmp_path / "file")
@@ -156,7 +156,7 @@ def test_a_broken_tokenizer_is_refused(tiny: Path, content: str) -> None:
     refusal(tiny)
 
 
-def test_vectors_of_another_width_than_the_settings_say_are_refused(tmp_path: Path) -> None:
+def test_vectors_of_another_width_than_configured_are_refused(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", ANIMALS, told_width=384)
     assert "its vectors have 3 numbers" in refusal(folder)
 
@@ -172,7 +172,7 @@ def test_a_tokenizer_of_another_model_is_refused(tiny: Path) -> None:
     assert "failed" in refusal(tiny)
 
 
-def test_an_encoder_that_gives_nothing_is_refused(tiny: Path) -> None:
+def test_an_encoder_without_output_is_refused(tiny: Path) -> None:
     (tiny / "onnx" / "model.onnx").write_bytes(onnx([[0.0, 0.0, 0.0]] * 7))
     assert "gives no vector" in refusal(tiny)
 
@@ -186,12 +186,12 @@ def test_an_encoder_that_gives_nothing_is_refused(tiny: Path) -> None:
         '{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true}',
     ],
 )
-def test_settings_that_cannot_be_followed_are_refused(tiny: Path, settings: str) -> None:
+def test_unsupported_settings_are_refused(tiny: Path, settings: str) -> None:
     (tiny / "1_Pooling" / "config.json").write_text(settings)
     assert "1_Pooling" in refusal(tiny)
 
 
-def test_a_model_that_cannot_be_used_leaves_words(home: str, tmp_path: Path) -> None:
+def test_with_an_unusable_model_search_by_words_works(home: str, tmp_path: Path) -> None:
     with filled(home, semantic_model=str(tmp_path / "nowhere")) as store:
         answer = store.call("capsule_search", {"query": "kitten", "search_mode": "both"})
         assert answer["degraded"] is True
@@ -201,12 +201,14 @@ def test_a_model_that_cannot_be_used_leaves_words(home: str, tmp_path: Path) -> 
     assert caught.value.code == "SEMANTIC_UNAVAILABLE"
 
 
-def test_without_the_tokenizers_the_line_to_type_is_told(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_tokenizers_package_the_command_to_install_it_is_shown(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
     assert custom_model.EXTRA in refusal(tiny)
 
 
-def test_a_repository_may_not_choose_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_cannot_choose_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     repository = tmp_path / "repository" / ".moss"
     repository.mkdir(parents=True)

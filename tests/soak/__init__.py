@@ -1,1 +1,1 @@
-"""Long trials of what storage promises; `make soak` runs them all."""
+"""Long trials of the guarantees of the storage layer; `make soak` runs them all."""

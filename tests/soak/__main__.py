@@ -1,4 +1,4 @@
-"""`make soak`: long trials of what storage promises, as a table; ends with 1 when anything failed."""
+"""`make soak`: run long trials of the storage guarantees and print a table; exit with 1 if anything failed."""
 
 from __future__ import annotations
 

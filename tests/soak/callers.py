@@ -1,4 +1,4 @@
-"""Callers without manners, and neighbours who swap files for links while they are opened."""
+"""Invalid calls, and other processes that replace files with links while they are opened."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ sys.stdin.readline()
 
 
 def fuzzed_calls(folder: Path) -> Trial:
-    """Every call of any tool with hostile values in any argument is served or refused with a documented code."""
+    """Call every tool with hostile values; each call is served or refused with a documented code."""
     chance = random.Random(19)  # noqa: S311
     failed = 0
     make_stores(quickly=True)  # a hundred thousand calls need not wait for the disk
@@ -86,7 +86,7 @@ def fuzzed_calls(folder: Path) -> Trial:
 
 
 def swapped_links(folder: Path) -> Trial:
-    """No import reads and no export writes outside of its folder, whatever stands in the place when it is opened."""
+    """Assert that no import reads and no export writes outside its folder while entries are replaced by links."""
     home, outside = folder / "home", folder / "outside"
     outside.mkdir()
     (outside / "secret.jsonl").write_text(_line("secret", "from outside"))

@@ -1,4 +1,4 @@
-"""The owner's requests while thousands of connections are opened that send nothing."""
+"""Requests of the owner while thousands of idle connections are opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DESCRIPTORS = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (1024
 
 
 def beside_idle_ones(folder: Path) -> Trial:
-    """Open 5,000 idle connections again and again; each request of the owner is answered within a second."""
+    """Open 5,000 idle connections repeatedly; assert that each request of the owner is answered within a second."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     took: list[float] = []
@@ -42,7 +42,7 @@ def beside_idle_ones(folder: Path) -> Trial:
 
 
 def _knock(port: int) -> None:
-    """Open connections as fast as they are taken, a few times."""
+    """Open connections as fast as they are accepted, a few times."""
     for _ in range(ROUNDS):
         opened: list[socket.socket] = []
         try:

@@ -1,4 +1,4 @@
-"""Writers that are killed in the middle of a write, and disks that lose power at any moment."""
+"""Writers killed during a write, and disks that lose power at any moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CUTS = 1_000
 
 
 def killed_writers(folder: Path) -> Trial:
-    """What each acknowledged is there, and nothing half-done; a new home for every 25 of them."""
+    """Assert that acknowledged writes are stored and none is half-done; use a new home for every 25 writers."""
     chance = random.Random(17)  # noqa: S311
     failed = unfinished = 0
     for number in range(KILLS):
@@ -31,7 +31,7 @@ def killed_writers(folder: Path) -> Trial:
 
 
 def power_cuts(folder: Path) -> Trial:
-    """No acknowledged write is lost in any image of the disk."""
+    """Assert that no acknowledged write is lost in any image of the disk."""
     homes = cut_power(folder, "as the engine says", CUTS)
     failed = 0
     for home in homes:

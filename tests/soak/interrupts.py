@@ -14,7 +14,7 @@ INTERRUPTS, A_PROCESS = 20_000, 500
 
 
 def interrupted_calls(folder: Path) -> Trial:
-    """After each of them everybody can write at once, and nothing is left open or half written."""
+    """Assert that after each interrupt every process can write at once, and no file is open or half written."""
     interrupted = finished = failed = 0
     for number in range(INTERRUPTS // A_PROCESS):
         try:

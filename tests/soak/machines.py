@@ -1,4 +1,4 @@
-"""Random turns of two machines that share a git repository, on both engines."""
+"""Random changes on two machines that share a git repository, on both engines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from soak.trial import Trial
 TESTS = Path(__file__).parent.parent
 TEST = "sync/test_two_machines.py"
 RUNS_OF_ENGINE = 3
-"""The seeds of the test: 60 turns, and twice 500."""
+"""The number of seeds of the test: 60 turns, and twice 500."""
 
 
 def random_turns(folder: Path) -> Trial:
-    """Both machines end with equal content, no text is lost, and a second sync changes nothing."""
+    """Assert that both machines end with equal content, no text is lost, and a second sync changes nothing."""
     failed = 0
     for engine in ("sqlite", "postgres"):
         words = ["--thorough", f"--engine={engine}", f"--basetemp={folder / engine}", str(TESTS / TEST)]

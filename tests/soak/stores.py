@@ -1,4 +1,4 @@
-"""Stores that were changed by hand at random: no call on them hangs or fails in a way it should not."""
+"""Stores changed at random behind Moss's back: no call on them hangs or fails with an undocumented code."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from soak.trial import Trial
 
 STORES = 2_000
 AT_ONCE = 50
-"""How many stores a process tries: one that hangs costs the others of its process only."""
+"""The number of stores per process: one that hangs costs only the others of its process."""
 LIMIT_S = 1_200.0
 FIRST = 1_000_000
-"""The first seed; the test suite tries others."""
+"""The first seed; the test suite uses others."""
 
 
 def crafted_stores(folder: Path) -> Trial:
-    """Tries stores until there were enough of them or time is up."""
+    """Try stores until their number is reached or time is up."""
     deadline = time.monotonic() + LIMIT_S
     failed, tried = 0, 0
     note = ""

@@ -1,4 +1,4 @@
-"""Trials one after the other, as a table: what was tried, and how often it failed."""
+"""Run trials in sequence and print a table of their attempts and failures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from soak.trial import Trial
 
 Lines = dict[str, Callable[[Path], Trial]]
-"""What is tried, each by a function that gets an empty folder."""
+"""Descriptions of trials, each with a function that gets an empty folder."""
 
 
 def run_all(lines: Lines, *, program: str, about: str) -> int:
-    """Runs what was asked for and prints the table; 0 when nothing failed, else 1."""
+    """Run the requested trials and print the table; return 1 if one failed, else 0."""
     parser = argparse.ArgumentParser(prog=program, description=about)
     parser.add_argument("--only", nargs="+", choices=list(lines), help="run only these")
     print(f"{'what':<40} {'tried':>10} {'failed':>8} {'took':>8}", flush=True)

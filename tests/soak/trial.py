@@ -1,4 +1,4 @@
-"""What one line of the table says."""
+"""The result of a trial, which is one line of the table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Trial:
-    """How often something was tried, how often it failed, and what else is worth knowing."""
+    """The number of attempts, the number of failures, and further facts."""
 
     tried: int
     failed: int

@@ -39,7 +39,7 @@ while True:
 
 
 def thirty_two_at_once(folder: Path) -> Trial:
-    """Every write of every process is there, none was refused, and nobody was forgotten in the line."""
+    """Assert that every write of every process is stored, none was refused, and no waiter starved."""
     home = folder / "home"
     trial = write_at_once(home, writers=WRITERS, writes=WRITES, timeout_s=TIMEOUT_S)
     kept = len(rows(home, "select 1 from capsules"))
@@ -52,7 +52,7 @@ def thirty_two_at_once(folder: Path) -> Trial:
 
 
 def killed_in_line(folder: Path) -> Trial:
-    """Of eight processes one after the other is killed wherever it is; the others go on, one at a time."""
+    """Kill one of eight processes after the other at a random moment; assert that the others continue one at a time."""
     chance = random.Random(13)  # noqa: S311
     turns = met = stuck = 0
     home = folder / "home"

@@ -1,4 +1,4 @@
-"""The database file itself, for what only a test of SQLite's own storage may do: look into it, and damage it."""
+"""Direct access to the database file, for tests of SQLite's own storage: they read it, and damage it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.patience import TIMEOUT_S
 
 
 def connect(home: object, name: str = "moss.db") -> apsw.Connection:
-    """A connection of the test's own to the database of a home."""
+    """Return a separate connection to the database of a home."""
     connection = apsw.Connection(os.path.join(str(home), name), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(int(1000 * TIMEOUT_S))
     prepare(connection)
@@ -19,7 +19,7 @@ def connect(home: object, name: str = "moss.db") -> apsw.Connection:
 
 
 def make(home: str) -> apsw.Connection:
-    """A new and empty database in a new home."""
+    """Return a new and empty database in a new home."""
     os.mkdir(home, 0o700)
     connection = apsw.Connection(os.path.join(home, "moss.db"))
     prepare(connection)

@@ -1,4 +1,4 @@
-"""A store from before artifacts keeps everything it had, and its search, when artifacts come."""
+"""A migration that adds artifacts keeps all rows of an older store, and its search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from artifact.shelf import check_artifacts, put
+from artifact.samples import check_artifacts, put
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from moss_memory.storage.sqlite import schema_migrations
 from storage.database import connect
@@ -31,7 +31,7 @@ with open_at(sys.argv[1]) as store:
 
 @pytest.fixture
 def old_home(home: str) -> str:
-    """A store that only the first migration made, with capsules of every state in it."""
+    """Return a store that only the first migration made, with capsules in every state."""
     with open_test_store(home, Clock()) as store:
         fill(StoreDoor(store))
     make_old(home, 1)
@@ -73,7 +73,7 @@ def found(door: StoreDoor) -> list[Any]:
 
 
 def expected(home: str) -> list[Any]:
-    """What the same capsules answer in a store that was never old."""
+    """Return the answers about the same capsules in a store that was never old."""
     with open_test_store(home, Clock()) as store:
         door = StoreDoor(store)
         fill(door)
@@ -81,7 +81,7 @@ def expected(home: str) -> list[Any]:
 
 
 def of_old(dumped: dict[str, list[Any]], before: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The rows without the columns that came later, which stand behind the others."""
+    """Return the rows without the columns that were added later, which come last."""
     widths = {table: len(content[0]) for table, content in before.items()}
     return {table: [row[: widths.get(table)] for row in content] for table, content in dumped.items()}
 

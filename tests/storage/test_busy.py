@@ -1,4 +1,4 @@
-"""A write lock held elsewhere: a typed error at the deadline, nothing written, reads go on."""
+"""A write lock held elsewhere: a typed error at the deadline, no row written, reads succeed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_write_past_the_deadline_is_storage_busy_and_writes_nothing(
     assert filled.call("capsule_list", {})["pagination"]["total"] == 2
 
 
-def test_a_write_without_patience_never_polls(filled: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_without_a_timeout_never_polls(filled: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_sleep(seconds: float) -> None:
         raise AssertionError(f"it waited for {seconds} s")
 
@@ -77,7 +77,7 @@ def test_a_write_without_patience_never_polls(filled: Store, home: Path, monkeyp
     assert filled.call("capsule_store", TEXT, wait=False)["id"]
 
 
-def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: Store, home: Path) -> None:
+def test_a_write_without_a_timeout_is_busy_while_another_thread_writes(filled: Store, home: Path) -> None:
     writing, go_on = threading.Event(), threading.Event()
 
     asked = iter(range(3))
@@ -107,7 +107,7 @@ def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: St
     filled.call("capsule_store", TEXT, wait=False)
 
 
-def test_a_patient_write_goes_through_when_the_lock_is_let_go(filled: Store, home: Path) -> None:
+def test_a_write_with_a_timeout_succeeds_once_the_lock_is_released(filled: Store, home: Path) -> None:
     answers = []
     with lock_held_elsewhere(home) as holder:
         waiting = threading.Thread(target=lambda: answers.append(filled.call("capsule_store", TEXT)))
@@ -118,7 +118,7 @@ def test_a_patient_write_goes_through_when_the_lock_is_let_go(filled: Store, hom
     assert len(answers) == 1
 
 
-def test_a_refused_write_gives_the_lock_back(filled: Store, home: Path) -> None:
+def test_a_refused_write_releases_the_lock(filled: Store, home: Path) -> None:
     assert refusal(lambda: filled.call("capsule_store", {"capsule_text": "too thin"})).code == "CAPSULE_TOO_THIN"
     fd = os.open(home / "moss.lock", os.O_RDWR)
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -51,7 +51,7 @@ def zero_header(log: Path, _: bytes) -> None:
 
 
 def zero_first_frame(log: Path, _: bytes) -> None:
-    """Only the header of the first frame: a process that opens the store later would ignore the whole log."""
+    """Zero the header of the first frame: a process that opens the store later would ignore the whole log."""
     overwrite(log, bytes(24), at=32)
 
 
@@ -65,7 +65,7 @@ def put_older_back(log: Path, older: bytes) -> None:
 
 
 def put_older_over(log: Path, older: bytes) -> None:
-    """The bytes of an older generation, of the present length."""
+    """Write the bytes of an older generation, of the present length, over the log."""
     overwrite(log, older[: log.stat().st_size])
 
 
@@ -88,7 +88,7 @@ Change = Callable[[Path, bytes], None]
         *(("another writer", change) for change in CHANGES if change not in (put_older_back, put_older_over)),
     ],
 )
-def test_a_changed_log_is_refused_and_the_database_keeps_what_it_held(home: Path, change: Change, by: str) -> None:
+def test_a_changed_log_is_refused_and_the_database_keeps_its_rows(home: Path, change: Change, by: str) -> None:
     log = home / "moss.db-wal"
     with open_at(home) as store:
         for number in range(5):
@@ -158,7 +158,7 @@ def test_a_reader_that_closes_does_not_move_a_changed_log_into_the_database(home
     check_truth(home)
 
 
-def test_logs_that_others_empty_begin_anew_or_remove_are_no_damage(home: Path) -> None:
+def test_logs_emptied_restarted_or_removed_by_other_processes_are_no_damage(home: Path) -> None:
     with open_at(home) as store, open_at(home) as other:
         for number, mode in enumerate(["passive", "full", "restart", "truncate"] * 3):
             put(store, f"a{number}")
@@ -193,9 +193,7 @@ def replaced(home: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("by", [names, lambda store: put(store, "after")])
-def test_an_older_log_is_set_aside_and_the_database_keeps_what_it_held(
-    home: Path, by: Callable[[Store], object]
-) -> None:
+def test_an_older_log_is_set_aside_and_the_database_keeps_its_rows(home: Path, by: Callable[[Store], object]) -> None:
     older = older_log(home)
     before = (home / "moss.db").read_bytes()
     (home / "moss.db-wal").write_bytes(older)
@@ -256,7 +254,7 @@ def test_an_older_log_under_an_open_store_loses_nothing_of_the_database(home: Pa
     check_truth(home)
 
 
-def test_a_killed_checkpoint_that_left_a_page_of_another_table_is_no_older_log(home: Path) -> None:
+def test_a_page_of_another_table_after_a_killed_checkpoint_is_no_older_log(home: Path) -> None:
     body = {"started_at": "2026-01-31T09:00:00Z", "ended_at": "2026-01-31T10:00:00Z"}
     provenance = {"source_refs": [], "extracted_at": "2026-01-31T10:00:00Z", "extractor_version": "1", "agent_id": "a"}
     with open_at(home) as store:

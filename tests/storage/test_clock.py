@@ -1,4 +1,4 @@
-"""Time that stands still or steps back: order, ids and times of change stay true."""
+"""A clock that stops or steps back: order, ids and times of change stay correct."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moss_memory.rows.ids import IdSource
+from moss_memory.storage.call import IdSource
 from moss_memory.store import Store
 from storage.database import connect
 from support.store_truth import capsule, check_truth, open_at
@@ -17,7 +17,7 @@ START_MS = 1_700_000_000_500
 
 
 class Clock:
-    """A clock that goes only where a test moves it."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.now_ms = START_MS
@@ -42,7 +42,7 @@ def put(store: Store, name: str, **more: Any) -> str:
 
 
 def names(store: Store, tool: str = "capsule_list", **more: Any) -> list[str]:
-    """All names in listing order, over as many pages as it takes; every row must come exactly once."""
+    """Return all names in listing order, over all pages, asserting that every row comes exactly once."""
     found: list[str] = []
     while True:
         answer = store.call(tool, {**more, "offset": len(found)})
@@ -52,7 +52,7 @@ def names(store: Store, tool: str = "capsule_list", **more: Any) -> list[str]:
             return found
 
 
-def test_updated_at_never_falls_when_the_clock_steps_back(timed: Store, clock: Clock) -> None:
+def test_updated_at_never_decreases_when_the_clock_steps_back(timed: Store, clock: Clock) -> None:
     put(timed, "a")
     first = timed.call("capsule_fetch", {"name": "a"})
     clock.now_ms -= 3_600_000
@@ -86,7 +86,7 @@ def test_ids_strictly_increase_whatever_the_clock_does(timed: Store, clock: Cloc
     assert len(event_ids) == len(steps_ms)
 
 
-def test_two_sources_behind_their_last_id_never_agree() -> None:
+def test_two_id_sources_behind_their_last_id_never_make_equal_ids() -> None:
     ahead = START_MS + 60_000
     one, other = IdSource(), IdSource()
     one._last = other._last = int.from_bytes(b"\x01" * 10, "big") | (ahead << 80)

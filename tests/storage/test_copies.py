@@ -1,4 +1,4 @@
-"""Copies of a store in its home: which are named, which are removed when asked, and which never."""
+"""Copies of a store in its home: which are listed, which are removed on request, and which never."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.python_process import start
 from support.store_truth import capsule, open_at
 
 OURS = b"SQLite format 3\0" + bytes(52) + b"Moss" + bytes(28)
-"""How a database of Moss begins."""
+"""The beginning of a database of Moss."""
 EXPORT = b'{"_moss_export": true}\n'
 
 
@@ -23,7 +23,7 @@ def put(path: Path, content: bytes = b"x") -> str:
 
 
 def exported(folder: Path, *names: str) -> list[str]:
-    """A folder as `moss export --all` writes it."""
+    """Return a folder as `moss export --all` writes it."""
     listed = ", ".join(f'"{name}": ""' for name in names)
     manifest = put(folder / "manifest.json", f'{{"format": 1, "files": {{{listed}}}}}'.encode())
     return [manifest, *(put(folder / name) for name in names)]
@@ -37,7 +37,7 @@ def test_an_exported_folder_is_removed_whatever_the_order_of_its_folders(tmp_pat
         assert not folder.exists()
 
 
-def test_copies_are_named_at_any_depth_and_by_what_they_hold(tmp_path: Path) -> None:
+def test_copies_are_listed_at_any_depth_by_their_content(tmp_path: Path) -> None:
     named = [
         *exported(tmp_path / "work" / "2026" / "all", "capsules/a/one.md", "records.jsonl"),
         put(tmp_path / "old" / "deep" / "renamed.bin", OURS),
@@ -53,7 +53,7 @@ def test_copies_are_named_at_any_depth_and_by_what_they_hold(tmp_path: Path) -> 
     assert copies_in(str(tmp_path)) == sorted(named)
 
 
-def test_only_what_moss_made_and_nobody_uses_is_removed(tmp_path: Path) -> None:
+def test_only_unused_copies_made_by_moss_are_removed(tmp_path: Path) -> None:
     stays = [
         put(tmp_path / "another home" / "moss.db", OURS),
         put(tmp_path / "exports" / "mine.txt"),
@@ -83,7 +83,7 @@ def test_no_link_leads_out_of_the_home(tmp_path: Path) -> None:
     assert os.path.exists(outside)
 
 
-def test_what_is_gone_or_cannot_be_removed_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_unremovable_copy_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [put(tmp_path / "a.db", OURS), put(tmp_path / "b.db", OURS)]
     os.unlink(paths[0])
     assert remove_own_copies(str(tmp_path), paths) == []

@@ -1,4 +1,4 @@
-"""A process that may open no more files: a typed error, and everything works again when it may."""
+"""A process that may open no more files gets a typed error, and calls succeed again once it may."""
 
 from __future__ import annotations
 

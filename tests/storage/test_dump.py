@@ -1,4 +1,4 @@
-"""What an engine tells of all it holds: its dump, its mark, and what is left when it forgets."""
+"""The dump and the mark of an engine, and its state after all rows were deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_store_that_was_never_written_has_nothing_and_is_not_made(tmp_path: Pa
         assert not beside.engine.exists()
 
 
-def test_a_dump_holds_every_row_and_nothing_that_follows_from_others(door: StoreDoor) -> None:
+def test_a_dump_contains_every_row_and_no_derived_table(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     door("artifact_store", name="plan", kind="k", data={})
     with Beside(door.home) as beside:
@@ -28,7 +28,7 @@ def test_a_dump_holds_every_row_and_nothing_that_follows_from_others(door: Store
     assert not [table for table in found if table.startswith("search") or table in ("vectors", "unembedded")]
 
 
-def test_what_is_forgotten_is_gone_for_a_server_that_runs_and_it_counts_anew(door: StoreDoor) -> None:
+def test_a_running_server_sees_an_emptied_store_and_counts_from_one(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     door("tasks_create", workspace="w", kind="task", title="t", steps=[{"title": "s"}])
     with Beside(door.home) as beside:
@@ -41,7 +41,7 @@ def test_what_is_forgotten_is_gone_for_a_server_that_runs_and_it_counts_anew(doo
     assert door("tasks_create", workspace="w", kind="task", title="t", steps=[{"title": "s"}])["id"] == "TASK-001"
 
 
-def test_a_mark_differs_when_anybody_committed_and_only_then(door: StoreDoor, tmp_path: Path) -> None:
+def test_a_mark_changes_after_a_commit_and_only_then(door: StoreDoor, tmp_path: Path) -> None:
     watch = Watch(door.home)
     try:
         assert not watch.saw_a_commit()
@@ -59,7 +59,7 @@ def test_a_mark_differs_when_anybody_committed_and_only_then(door: StoreDoor, tm
         watch.close()
 
 
-def test_a_mark_differs_when_another_store_stands_in_the_place(door: StoreDoor, tmp_path: Path) -> None:
+def test_a_mark_changes_if_the_store_is_replaced(door: StoreDoor, tmp_path: Path) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     watch = Watch(door.home)
     try:

@@ -1,4 +1,4 @@
-"""Export and import files: whole or not at all, private, never in each other's way, also in a race."""
+"""Export and import files: whole or absent, private, and correct during concurrent changes of the paths."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_an_export_is_invisible_until_it_is_whole(filled: Store, home: Path) -> 
         os.umask(old_umask)
 
 
-def test_two_exports_of_the_same_second_never_meet(home: Path) -> None:
+def test_two_exports_of_the_same_second_have_different_files(home: Path) -> None:
     with open_at(home, clock_ms=lambda: 1_700_000_000_000) as store:
         store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
         paths = [store.call("capsule_export", {})["path"] for _ in range(5)]
@@ -114,7 +114,9 @@ def test_two_exports_of_the_same_second_never_meet(home: Path) -> None:
 @pytest.mark.parametrize(
     "workspace", ["../../etc", "a/b", "..", "...", "x" * 256, "~", "é" * 256, "con:nul", "a b", "-rf", ".hidden"]
 )
-def test_a_workspace_never_shapes_the_path_of_its_export(home: Path, store: Store, workspace: str) -> None:
+def test_the_name_of_a_workspace_does_not_affect_the_path_of_its_export(
+    home: Path, store: Store, workspace: str
+) -> None:
     store.call("capsule_store", {"capsule_text": capsule(), "workspace": workspace})
     path = store.call("capsule_export", {"workspace": workspace})["path"]
     assert os.path.dirname(path) == str(home / "exports")
@@ -157,7 +159,7 @@ def test_an_export_that_fails_leaves_the_old_file_and_no_other(
 
 @contextmanager
 def swapping(swap: Callable[[], None]) -> Iterator[None]:
-    """Runs the swap over and over in a thread while the test goes on."""
+    """Run the swap repeatedly in a thread while the test runs."""
     stop = threading.Event()
 
     def keep_swapping() -> None:
@@ -174,7 +176,7 @@ def swapping(swap: Callable[[], None]) -> Iterator[None]:
 
 
 def swap_with_link(path: Path, target: Path, text: str | None) -> Callable[[], None]:
-    """Puts a link to the target, then a plain file (or nothing), in the path's place, each in one step."""
+    """Put a link to the target, then a plain file (or nothing), in place of the path, each in one step."""
     beside = path.with_suffix(".swap")
 
     def swap() -> None:
@@ -264,7 +266,7 @@ def test_an_export_never_writes_through_a_link_that_races_with_it(filled: Store,
     assert [name for name in os.listdir(exports) if not name.startswith("x.")] == []
 
 
-def test_a_folder_that_races_with_a_link_never_leads_out(filled: Store, home: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_swapped_with_a_link_never_leads_outside(filled: Store, home: Path, tmp_path: Path) -> None:
     exports, aside, outside = home / "exports", home / "aside", tmp_path / "outside"
     exports.mkdir(mode=0o700)
     outside.mkdir()

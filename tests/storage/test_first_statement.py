@@ -1,4 +1,4 @@
-"""A writer waits for others, and holds them up, from its first statement on: what is judged before costs nobody."""
+"""A writer waits for others, and delays them, from its first statement on: earlier checks of a call take no lock."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_call_that_is_refused_for_its_arguments_makes_no_store(
     assert not home.exists()
 
 
-def test_an_import_whose_every_line_is_wrong_waits_for_nobody(store: Store, home: Path) -> None:
+def test_an_import_with_only_wrong_lines_does_not_wait_for_writers(store: Store, home: Path) -> None:
     store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
     (home / "exports").mkdir(mode=0o700)
     (home / "exports" / "wrong.jsonl").write_text('{"id": 1}\n' * 3)
@@ -99,9 +99,7 @@ def test_a_write_that_waits_for_another_thread_can_be_cancelled(store: Store, ho
     store.call("capsule_store", {"capsule_text": capsule()})
 
 
-def test_a_call_that_lets_others_write_before_its_first_statement_has_nothing_to_let_go_of(
-    store: Store, home: Path
-) -> None:
+def test_yielding_the_lock_before_the_first_statement_does_nothing(store: Store, home: Path) -> None:
     store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
     with lock_held_elsewhere(home):
         Beside(home).write(_breathes)

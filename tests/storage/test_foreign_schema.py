@@ -1,4 +1,4 @@
-"""A store whose schema is not the one that the migrations make is refused by the names of what is foreign."""
+"""A store whose schema differs from that of the migrations is refused with the names of the foreign objects."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_generated_schema_is_the_one_of_the_migrations(fresh: apsw.Connectio
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_reads_writes_doctor_and_restore_name_what_is_foreign(filled: Path, cli: Cli, name: str) -> None:
+def test_reads_writes_doctor_and_restore_name_the_foreign_objects(filled: Path, cli: Cli, name: str) -> None:
     add(filled, FOREIGN[name])
     for tool, arguments in (("capsule_list", {}), ("capsule_store", {"capsule_text": capsule()})):
         with open_at(filled) as store:
@@ -129,7 +129,7 @@ def test_older_stores_are_migrated_and_foreign_ones_are_not(filled: Path, versio
 
 
 @pytest.mark.parametrize("number", [-(2**31), -1, 0, 5])
-def test_a_schema_number_that_is_not_true_is_refused(filled: Path, number: int) -> None:
+def test_a_wrong_schema_number_is_refused(filled: Path, number: int) -> None:
     add(filled, f"pragma user_version = {number}")
     with open_at(filled) as store:
         for tool, arguments in (("capsule_list", {}), ("capsule_store", {"capsule_text": capsule()})):
@@ -147,14 +147,14 @@ def test_a_schema_number_that_is_not_true_is_refused(filled: Path, number: int) 
         "name = 'sqlite_stat1'",
     ],
 )
-def test_no_change_of_a_definition_passes_for_space_or_a_comment(fresh: apsw.Connection, change: str) -> None:
+def test_a_changed_definition_is_not_mistaken_for_whitespace_or_a_comment(fresh: apsw.Connection, change: str) -> None:
     fresh.execute("pragma writable_schema = on")
     fresh.execute(f"update sqlite_schema set {change} where name = 'capsules'")
     assert schema_text(fresh) != Path(KNOWN).read_text("utf-8")
     assert [one for one in differences(fresh, SCHEMA_VERSION) if one["name"] in ("capsules", "sqlite_stat1")]
 
 
-def test_comments_and_space_that_another_release_wrote_are_no_difference(fresh: apsw.Connection) -> None:
+def test_comments_and_whitespace_of_another_release_are_no_difference(fresh: apsw.Connection) -> None:
     fresh.execute("pragma writable_schema = on")
     fresh.execute("update sqlite_schema set sql = replace(sql, ' text not null', '  text not null -- it''s new\n')")
     assert schema_text(fresh) != Path(KNOWN).read_text("utf-8")

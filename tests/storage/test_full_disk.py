@@ -1,4 +1,4 @@
-"""A disk without space: a typed error, nothing half-written, reads go on, and writing works again."""
+"""A disk without space: a typed error, no write half-done, reads succeed, and later writes succeed again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGE = capsule("many different words " * 90)
 
 @pytest.fixture
 def full(store: Store) -> Store:
-    """A store with two capsules whose database may not grow by another page."""
+    """Return a store with two capsules whose database may not grow by another page."""
     store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
     store.call("capsule_store", {"capsule_text": capsule(), "name": "b"})
     set_page_limit(store, 1)
@@ -29,7 +29,7 @@ def full(store: Store) -> Store:
 
 
 def set_page_limit(store: Store, pages: int) -> None:
-    """SQLite refuses to grow beyond the limit exactly as it does on a full disk."""
+    """Make SQLite refuse to grow beyond the limit exactly as it does on a full disk."""
     engine: Any = store._engine
     engine._writer.execute(f"pragma max_page_count = {pages}").fetchall()
 
@@ -225,7 +225,7 @@ def test_a_home_that_cannot_be_made_for_want_of_space_is_storage_full(
 
 
 NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
-"""A place to mount a small disk in that nobody else sees."""
+"""A namespace in which to mount a small disk that no other process sees."""
 
 SMALL_DISK = """
 import os, subprocess, sys

@@ -28,7 +28,7 @@ def documents_with(home: Path, word: str) -> int:
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_a_word_said_often_leaves_the_index_with_its_last_text(store: Store, home: Path, times: int) -> None:
+def test_a_frequent_word_leaves_the_index_with_its_last_text(store: Store, home: Path, times: int) -> None:
     text = capsule("qzx " * times)
     identity = store.call("capsule_store", {"capsule_text": text, "name": "a"})["id"]
     for number in range(30):
@@ -48,7 +48,7 @@ def test_a_word_said_often_leaves_the_index_with_its_last_text(store: Store, hom
     check_truth(home)
 
 
-def test_every_change_of_many_capsules_keeps_the_index_true(store: Store, home: Path) -> None:
+def test_every_change_of_many_capsules_keeps_the_index_correct(store: Store, home: Path) -> None:
     for number in range(25):
         text = capsule(f"the word{number} and the " * (number * 3 + 1))
         store.call("capsule_store", {"capsule_text": text, "name": f"n{number}", "tags": ["t"], "title": f"T {number}"})
@@ -89,7 +89,7 @@ def test_the_index_is_checked_in_a_snapshot_beside_the_writers(store: Store, hom
         try:
             seen = None
             try:
-                check_index(tx.connection)
+                check_index(tx.connect())
             except apsw.CorruptError as error:
                 seen = error
             with open_at(home) as other:

@@ -1,4 +1,4 @@
-"""What Moss did not make it leaves alone: modes stay, and reading makes no store."""
+"""Moss changes no mode of existing files, and reading makes no store."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from support.store_truth import modes, open_at, refusal
 TEXT = {"capsule_text": FULL, "name": "a"}
 IDS = {"capsule": "none", "artifact": "none", "conflict": "none"}
 READS = [one.name for one in catalog.operations() if not one.mutates and one.name != "capsule_export"]
-"""An export is asked to make a file, so it makes the folders for it; it makes no store either."""
+"""The reading tools; an export makes the folders of its file, but no store either."""
 
 
 def answer(store: Store, tool: str) -> Any:
-    """What a reading tool says to a sensible question, or the error with which it refuses."""
+    """Return a reading tool's answer to a sensible call, or the error that it raises."""
     said = outcome(store, tool, base_arguments(tool, IDS))
     return said.payload() if isinstance(said, MossError) else said
 
 
 @pytest.fixture(scope="module")
 def made_and_empty(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A home with a store that holds nothing."""
+    """Return a home with an empty store."""
     home = str(tmp_path_factory.mktemp("made") / "home")
     with open_test_store(home) as store:
         store.call("capsule_bulk_delete", {"workspace": "none"})
@@ -40,7 +40,7 @@ def made_and_empty(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("tool", READS)
-def test_reading_where_there_is_no_store_answers_as_an_empty_one_and_makes_nothing(
+def test_reading_without_a_store_answers_as_an_empty_one_and_makes_nothing(
     tool: str, home: Path, made_and_empty: str
 ) -> None:
     with open_test_store(made_and_empty) as store:
@@ -62,7 +62,7 @@ def test_an_export_of_no_store_is_a_file_and_no_store(home: Path) -> None:
     assert modes(home) == {".": 0o700, "exports": 0o700, "exports/x.jsonl": 0o600}
 
 
-def test_a_file_that_nobody_has_filled_yet_reads_as_empty_and_stays_as_it_is(home: Path) -> None:
+def test_an_empty_database_file_reads_as_an_empty_store_and_is_not_changed(home: Path) -> None:
     home.mkdir()
     (home / "moss.db").touch()
     with open_at(home) as store:
@@ -78,7 +78,7 @@ def test_a_store_is_seen_by_the_very_next_read_after_it_was_made(home: Path) -> 
         assert reader.call("capsule_fetch", {"name": "a"})["capsule_text"] == FULL
 
 
-def test_a_store_that_was_taken_away_reads_as_empty_and_is_not_made_again(home: Path, tmp_path: Path) -> None:
+def test_a_removed_store_reads_as_empty_and_is_not_made_again(home: Path, tmp_path: Path) -> None:
     with open_at(home) as store:
         store.call("capsule_store", TEXT)
     home.rename(tmp_path / "elsewhere")
@@ -87,7 +87,7 @@ def test_a_store_that_was_taken_away_reads_as_empty_and_is_not_made_again(home: 
     assert not home.exists()
 
 
-def test_modes_of_what_was_there_before_stay(home: Path) -> None:
+def test_modes_of_existing_files_do_not_change(home: Path) -> None:
     home.mkdir()
     (home / "exports").mkdir()
     for name, mode in (("exports", 0o775), ("moss.lock", 0o664), ("moss.db", 0o644), ("config.json", 0o640)):
@@ -111,7 +111,7 @@ def plain_file(path: Path) -> None:
 
 
 def device(path: Path) -> None:
-    """A stand-in for a device: a node of the test's own, never the system's; a pipe where only root makes devices."""
+    """Make a stand-in for a device: a new node, never the system's; a pipe if only root can make devices."""
     if os.geteuid() == 0:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     else:

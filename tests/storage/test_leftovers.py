@@ -1,4 +1,4 @@
-"""Parts of copies that a killed process left are found by `doctor` and removed by whoever writes next."""
+"""Parts of copies that a killed process left are found by `doctor` and removed by the next writer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LEFT = (
 )
 
 
-def test_the_next_write_removes_them_and_a_read_does_not(filled: Path) -> None:
+def test_leftovers_are_removed_by_the_next_write_and_not_by_a_read(filled: Path) -> None:
     leave(filled, *LEFT)
     with open_at(filled) as store:
         store.call("capsule_list", {})
@@ -52,7 +52,7 @@ def test_the_next_write_removes_them_and_a_read_does_not(filled: Path) -> None:
     assert names(filled) == []
 
 
-def test_restoring_removes_them(filled: Path) -> None:
+def test_leftovers_are_removed_by_restoring(filled: Path) -> None:
     cli = Cli(str(filled), {**os.environ, "MOSS_HOME": str(filled)})
     assert cli("--home", str(filled), "backup", str(filled.parent / "b.db")).code == 0
     leave(filled, *LEFT)
@@ -60,7 +60,7 @@ def test_restoring_removes_them(filled: Path) -> None:
     assert names(filled) == []
 
 
-def test_what_another_process_is_making_or_somebody_else_made_stays(filled: Path) -> None:
+def test_files_of_running_processes_and_other_programs_are_not_removed(filled: Path) -> None:
     parent = os.getppid()
     assert is_alive(parent)
     kept = [f"moss.db.restored-{parent}.part", "moss.db.mine-1.part", "notes.part", "moss.db.before-2026.db"]
@@ -70,7 +70,7 @@ def test_what_another_process_is_making_or_somebody_else_made_stays(filled: Path
     assert all((filled / name).exists() for name in kept)
 
 
-def test_doctor_names_them_and_mends(filled: Path) -> None:
+def test_doctor_names_and_removes_leftovers(filled: Path) -> None:
     leave(filled, LEFT[0])
     [check] = [one for one in examine(str(filled))["checks"] if one["name"] == "leftovers"]
     assert check["status"] == "warn"
@@ -81,5 +81,5 @@ def test_doctor_names_them_and_mends(filled: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, -5, 2**31, 2**63])
-def test_what_is_no_number_of_a_process_is_none(number: int) -> None:
+def test_an_invalid_process_number_is_no_process(number: int) -> None:
     assert not is_alive(number)

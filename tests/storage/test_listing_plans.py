@@ -1,4 +1,4 @@
-"""A page of capsules is found by an index in its order, whichever one filter it has: a large store is as quick."""
+"""A page of capsules is read from an index in its order with any single filter, however large the store."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fill(store: Store) -> None:
 def overheard(
     store: Store, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[str, Any]]:
-    """The statements of a call that look for capsules or artifacts, with their parameters."""
+    """Return the statements of a call that select capsules or artifacts, with their parameters."""
     heard: list[tuple[str, Any]] = []
 
     def listened_to(execute: Any) -> Any:
@@ -55,7 +55,7 @@ def overheard(
 
 
 def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The plan of each such statement, as one text."""
+    """Return the plan of each such statement, as one text."""
     heard = overheard(store, tool, arguments, monkeypatch)
     connection = connect(home)
     try:
@@ -93,7 +93,7 @@ def test_a_page_of_artifacts_is_read_in_its_order(
 
 @pytest.mark.parametrize("order_by", ["updated_at", "created_at"])
 @pytest.mark.parametrize("name", ["kind", "phase", "role", "tag"])
-def test_what_no_artifact_has_is_looked_for_in_an_index_alone(
+def test_a_filter_without_matches_reads_an_index_only(
     store: Store, home: Path, name: str, order_by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = 200
@@ -116,7 +116,7 @@ WITH_DELETED += [("artifact_list", name) for name in ("", "workspace", "tag", *L
 
 
 @pytest.mark.parametrize(("tool", "name"), WITH_DELETED)
-def test_with_those_that_are_deleted_the_whole_table_is_not_read(
+def test_a_page_with_deleted_capsules_does_not_read_the_whole_table(
     store: Store, home: Path, tool: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store)
@@ -129,7 +129,7 @@ def test_with_those_that_are_deleted_the_whole_table_is_not_read(
 
 
 @pytest.mark.parametrize("name", ["", *FILTERS])
-def test_pages_with_those_that_are_deleted_are_in_one_order_by_change(store: Store, home: Path, name: str) -> None:
+def test_pages_with_deleted_capsules_are_in_order_of_change(store: Store, home: Path, name: str) -> None:
     fill(store)
     for number in (1, 4, 5, 10):
         store.call("capsule_delete", {"workspace": f"w{number % 2}", "name": f"n{number}"})
@@ -159,7 +159,7 @@ def test_a_page_by_tag_is_read_in_its_order_and_counted_without_the_capsules(
     assert count == "SEARCH capsule_tags USING PRIMARY KEY (tag=?)"
 
 
-def test_names_that_begin_alike_are_counted_and_ordered_by_what_their_index_holds(
+def test_names_with_a_common_prefix_are_counted_and_ordered_by_their_index(
     store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store)
@@ -169,7 +169,7 @@ def test_names_that_begin_alike_are_counted_and_ordered_by_what_their_index_hold
 
 @pytest.mark.parametrize("looked_at", [1, 5, 100])
 @pytest.mark.parametrize("more", [{}, {"workspace": "w1"}, {"phase": "design"}, {"tag": "t1"}])
-def test_names_that_begin_alike_are_listed_the_same_however_many_there_are(
+def test_names_with_a_common_prefix_are_listed_in_the_same_order_for_any_number(
     store: Store, monkeypatch: pytest.MonkeyPatch, looked_at: int, more: dict[str, str]
 ) -> None:
     fill(store)
@@ -204,7 +204,7 @@ def test_tags_follow_every_change_of_a_capsule(store: Store, home: Path) -> None
     assert len(kept) == 20
 
 
-def test_a_store_of_the_schema_before_knows_its_tags(home: Path, store: Store) -> None:
+def test_a_store_of_the_previous_schema_finds_its_tags(home: Path, store: Store) -> None:
     home.mkdir(mode=0o700)
     connection = apsw.Connection(str(home / "moss.db"))
     prepare(connection)

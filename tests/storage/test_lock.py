@@ -1,4 +1,4 @@
-"""The write lock: one writer at a time and nobody starves, whoever is killed, stopped or gives up meanwhile."""
+"""The write lock: one writer at a time and no starvation, even if processes are killed, stopped or give up."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from moss_memory.storage.files.private_files import open_private
 from moss_memory.storage.sqlite import lock as lock_module
 from support.lock_user import LockUser, SimpleLock, call, watched
 from support.patience import TIMEOUT_S, wait_until
@@ -25,7 +26,7 @@ def lock(home: Path) -> SimpleLock:
 
 
 class Waiter:
-    """A thread that waits for the lock, notes that it had it, and lets go."""
+    """A thread that waits for the lock, records that it had it, and releases it."""
 
     def __init__(self, home: Path, served: list[object], name: object) -> None:
         self.joined = threading.Event()
@@ -45,7 +46,7 @@ class Waiter:
 
 
 def is_queued(home: Path) -> bool:
-    """Whether a waiter stands first in the queue: it has locked the queue file."""
+    """Return whether a waiter is first in the queue: it has locked the queue file."""
     with open(home / "moss.queue", "rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -59,7 +60,7 @@ def wait_until_queued(home: Path) -> None:
 
 
 def next_holder(users: list[LockUser]) -> LockUser:
-    """The process that says first that it has the lock; no other may."""
+    """Return the process that reports first that it has the lock, asserting that no other does."""
     pipes = {user.answers: user for user in users}
     ready = select.select(list(pipes), [], [], TIMEOUT_S)[0]
     assert len(ready) == 1
@@ -142,7 +143,7 @@ def test_a_writer_that_releases_and_acquires_again_is_behind_the_one_that_waits(
     lock.release()
 
 
-def test_without_a_timeout_nobody_goes_before_those_who_wait(home: Path, lock: SimpleLock) -> None:
+def test_without_a_timeout_a_writer_does_not_overtake_the_waiters(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     with LockUser(home) as user:
         assert user.take() == "waits"
@@ -184,7 +185,7 @@ def _take_a_turn(user: LockUser) -> str:
     return word
 
 
-def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: SimpleLock) -> None:
+def test_a_waiter_that_gives_up_does_not_block_the_others(home: Path, lock: SimpleLock) -> None:
     served: list[object] = []
     lock.acquire(0)
     with LockUser(home) as user:
@@ -211,7 +212,7 @@ def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: SimpleLock) -> N
     waiting.release()
 
 
-def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path, lock: SimpleLock) -> None:
+def test_the_refusal_names_the_holder_its_start_and_its_operation(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0, call(operation="capsule_import"))
     other = SimpleLock(home)
     for timeout_s in (0, 0.01):
@@ -225,7 +226,7 @@ def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path
     assert other.holder() is None
 
 
-def test_a_holder_that_is_dead_or_says_nothing_is_not_named(home: Path, lock: SimpleLock) -> None:
+def test_a_dead_or_unnamed_holder_is_not_named(home: Path, lock: SimpleLock) -> None:
     with LockUser(home) as user:
         assert user.take() == "has it"
         assert (lock.holder() or {})["pid"] == user.pid
@@ -244,7 +245,7 @@ def test_a_holder_that_is_dead_or_says_nothing_is_not_named(home: Path, lock: Si
 
 
 @pytest.mark.parametrize("name", ["moss.lock", "moss.queue"])
-def test_what_a_wait_leaves_is_private_and_what_was_there_keeps_its_mode(home: Path, name: str) -> None:
+def test_files_made_by_a_wait_are_private_and_existing_ones_keep_their_mode(home: Path, name: str) -> None:
     home.mkdir(mode=0o700)
     other = ({"moss.lock", "moss.queue"} - {name}).pop()
     (home / name).touch()
@@ -286,7 +287,7 @@ def test_the_content_of_the_queue_file_does_not_matter(home: Path, lock: SimpleL
 
 
 def spoil(home: Path, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take away what waiters need."""
+    """Remove a resource that waiters need."""
 
     def fail(*_: object) -> None:
         raise RuntimeError("can't start new thread")
@@ -331,7 +332,7 @@ def test_without_a_queue_writers_are_still_kept_apart(
     assert not (home / "elsewhere").exists()
 
 
-def test_a_writer_that_knows_only_the_lock_file_is_kept_out_and_keeps_out(home: Path, lock: SimpleLock) -> None:
+def test_a_writer_that_locks_only_the_lock_file_excludes_others_and_is_excluded(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     fd = os.open(home / "moss.lock", os.O_RDWR)
     with pytest.raises(BlockingIOError):
@@ -347,7 +348,7 @@ def test_a_writer_that_knows_only_the_lock_file_is_kept_out_and_keeps_out(home: 
 
 
 def open_files(folder: Path) -> list[str]:
-    """The files of a folder that this process has open."""
+    """Return the files of a folder that this process has open."""
     found = []
     for number in os.listdir("/proc/self/fd"):
         try:
@@ -385,20 +386,20 @@ def test_a_writer_opens_no_file_while_the_process_may_not_open_any(home: Path) -
         writer.acquire(TIMEOUT_S)
 
 
-def test_a_free_lock_is_stolen_only_if_nobody_had_it_since_the_last_look(home: Path, lock: SimpleLock) -> None:
+def test_a_free_lock_is_stolen_only_if_it_was_not_used_since_the_last_poll(home: Path, lock: SimpleLock) -> None:
     lock.acquire(TIMEOUT_S)
     lock.release()
     hold = lock_module.WriteLock(str(home)).hold()
-    stolen, record = hold._try_steal(None)
-    assert not stolen
-    assert hold._try_steal(record) == (True, record)
+    acquired, record = hold._acquire_if_unused(None)
+    assert not acquired
+    assert hold._acquire_if_unused(record) == (True, record)
     hold.release()
 
 
 def test_a_closed_waiter_unlocks_also_for_a_forked_child_that_has_its_files(home: Path, lock: SimpleLock) -> None:
     lock.acquire(TIMEOUT_S)
     lock.release()
-    waiter = lock_module.Waiter(lock_module.open_private(str(home / "moss.lock")), None)
+    waiter = lock_module.Waiter(open_private(str(home / "moss.lock")), None)
     inherited = os.dup(waiter.lock_file.fileno())  # a fork copies descriptors in the same way
     fcntl.flock(inherited, fcntl.LOCK_EX | fcntl.LOCK_NB)
     waiter.close()

@@ -1,4 +1,4 @@
-"""Files of a database that are removed, cut or migrated under a running process: noticed before it acknowledges."""
+"""Files of a database that are removed, cut or migrated under a running process: detected before it acknowledges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names(store: Store) -> set[str]:
 
 
 def as_another_process_finds_it(home: Path, tmp_path: Path) -> set[str]:
-    """What is there for somebody who opens the files as they are now, as after a kill of everybody else."""
+    """Return the capsules in a copy of the files as they are now, as after a kill of all other processes."""
     left = tmp_path / "as left"
     left.mkdir()
     for file in home.glob("moss.db*"):
@@ -35,7 +35,7 @@ def as_another_process_finds_it(home: Path, tmp_path: Path) -> set[str]:
         return names(other)
 
 
-def test_what_is_acknowledged_after_the_log_was_removed_is_there_for_everybody(
+def test_a_write_acknowledged_after_the_log_was_removed_is_visible_to_all_processes(
     store: Store, home: Path, tmp_path: Path
 ) -> None:
     put(store, "before")
@@ -68,7 +68,7 @@ def test_a_log_that_is_removed_while_a_call_writes_is_noticed_before_it_is_ackno
     check_truth(home)
 
 
-def test_a_reader_that_holds_the_removed_log_is_told_of_and_nothing_is_acknowledged(
+def test_a_reader_with_the_removed_log_open_is_reported_and_no_write_is_acknowledged(
     store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, "before")
@@ -123,7 +123,7 @@ def test_a_store_that_shrank_because_it_was_purged_is_no_damage(store: Store, ho
 
 
 def migrated(home: Path, version: int) -> None:
-    """Does to a store what a newer Moss, or an older one with its backup, would do."""
+    """Change a store as a newer Moss, or an older one with its backup, would do."""
     connection = connect(home)
     connection.execute(f"pragma user_version = {version}")
     connection.close()
@@ -153,7 +153,7 @@ def test_a_read_that_is_under_way_goes_on_while_a_migration_is_noticed(store: St
     for number in range(30):
         put(store, f"n{number}")
     engine: Any = store._engine
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     call = CallContext(
         operation="t", config=store.config, clock_ms=lambda: 0, new_id=lambda _: "", cancelled=None, progress=None

@@ -57,7 +57,7 @@ def test_a_removed_lock_file_is_made_again_and_still_keeps_writers_apart(store: 
     assert store.call("capsule_list", {})["pagination"]["total"] == 4
 
 
-def test_a_replaced_lock_file_is_the_lock_for_those_who_knew_the_old_one(store: Store, home: Path) -> None:
+def test_processes_with_the_old_lock_file_open_use_its_replacement(store: Store, home: Path) -> None:
     put(store, "one")
     os.rename(home / "moss.lock", home / "moss.lock.old")
     fd = os.open(home / "moss.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -71,7 +71,7 @@ def test_a_replaced_lock_file_is_the_lock_for_those_who_knew_the_old_one(store: 
     assert store.call("capsule_list", {})["pagination"]["total"] == 2
 
 
-def test_threads_that_read_and_write_while_the_store_is_moved_away_get_typed_errors_and_go_on(
+def test_threads_get_typed_errors_while_the_store_is_moved_away_and_can_continue(
     store: Store, home: Path, tmp_path: Path
 ) -> None:
     moves = 12
@@ -110,7 +110,7 @@ def test_threads_that_read_and_write_while_the_store_is_moved_away_get_typed_err
 
 
 def outcome_of(store: Store, tool: str, arguments: dict[str, Any]) -> str:
-    """The code of the error that a call ends in, or `done`."""
+    """Return the code of the error that a call raises, or `done`."""
     try:
         store.call(tool, arguments)
     except MossError as error:
@@ -136,7 +136,7 @@ def test_a_database_of_another_program_is_refused_and_untouched(home: Path, vers
 
 
 class FilledMeanwhile:
-    """A connection to an empty database that another process fills while it is being looked at."""
+    """A connection to an empty database that another process fills while it is checked."""
 
     def __init__(self, looks: apsw.Connection, fills: apsw.Connection) -> None:
         self._looks, self._fills = looks, fills
@@ -151,7 +151,7 @@ class FilledMeanwhile:
         return getattr(self._looks, name)
 
 
-def test_a_store_that_is_filled_while_it_is_looked_at_is_nothing_foreign(home: Path) -> None:
+def test_a_store_that_is_filled_during_the_check_is_not_foreign(home: Path) -> None:
     fills = make(str(home))
     set_pragma(fills, "journal_mode = wal", "wal")
     looks: Any = FilledMeanwhile(connect(home), fills)

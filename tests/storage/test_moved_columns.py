@@ -1,4 +1,4 @@
-"""What an export holds of the tables: every column of each, or none where it follows from others."""
+"""The columns in an export of a table: all of them, or none if the table is derived from others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
 from moss_memory.transfer.families.capsules import TABLE as CAPSULE
 from moss_memory.transfer.families.reasoning import NUMBERS, ORIGINS
 from moss_memory.transfer.history_files import TABLE as VERSION
-from moss_memory.transfer.workspace_import import TABLES
+from moss_memory.transfer.reasoning_task_import import TABLES
 from storage.database import connect
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MADE_AGAIN = {
 }  # fmt: skip
 
 
-def test_every_column_of_every_table_moves_or_is_known_not_to(door: StoreDoor) -> None:
+def test_every_column_of_every_table_is_exported_or_listed_as_derived(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text="x", allow_thin=True)
     moves = (CAPSULE, ARTIFACT, VERSION, NUMBERS, ORIGINS, *TABLES.values(), *record.TABLES)
     moved = {table.name: set(table.columns) for table in moves}

@@ -1,4 +1,4 @@
-"""A name that is not found is sought elsewhere by an index, so that a large store refuses as fast as a small one."""
+"""An unknown name is searched elsewhere by an index, so that a large store refuses as fast as a small one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The path matrix: what import and export may open, and what they refuse without touching it."""
+"""Which paths import and export may open, and which they refuse without touching them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECRET = json.dumps({"id": "secret", "workspace_raw": "w", "capsule_text": "from
 
 
 class Place:
-    """A home with one capsule, its exports folder, and a file outside that nobody may read or write."""
+    """A home with one capsule, its exports folder, and a file outside that may be neither read nor written."""
 
     def __init__(self, home: Path, tmp_path: Path) -> None:
         self.home = home
@@ -45,7 +45,7 @@ def place(home: Path, tmp_path: Path, store: Store) -> Place:
 
 
 def tree(folder: Path) -> dict[str, object]:
-    """Every file below the folder but the database, with what it holds or points to."""
+    """Return every file below the folder except the database, with its content or its link target."""
     found: dict[str, object] = {}
     for where, folders, files in os.walk(folder):
         for name in [*folders, *files]:
@@ -63,7 +63,7 @@ def tree(folder: Path) -> dict[str, object]:
 
 
 def assert_refused(store: Store, place: Place, tool: str, path: str, code: str = "INVALID_REQUEST") -> MossError:
-    """The call is refused with that code, and neither the store nor any file is touched."""
+    """Assert that a call is refused with that code, and that neither the store nor any file changes."""
     files, rows = tree(place.home.parent), contents(place.home)
     error = refusal(lambda: store.call(tool, {"path": path}))
     assert error.code == code, error
@@ -186,7 +186,7 @@ SPECIAL = [
 @pytest.mark.parametrize("tool", ["capsule_import", "capsule_export"])
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 @pytest.mark.parametrize("make", SPECIAL, ids=lambda make: str(make.__name__))
-def test_what_is_not_a_plain_file_is_refused(
+def test_an_entry_that_is_not_a_plain_file_is_refused(
     home: Path, place: Place, tool: str, make: Callable[[Place], None], unsafe: bool
 ) -> None:
     make(place)
@@ -322,7 +322,7 @@ def test_a_current_folder_that_is_gone_is_a_typed_error(
 
 
 def configured(home: Path, *allowed: object) -> Store:
-    """A store whose configuration file allows those folders."""
+    """Return a store whose configuration file allows those folders."""
     (home / "config.json").write_text(json.dumps({"allowed_paths": [str(entry) for entry in allowed]}))
     return Store(load_config(home=str(home), cwd="/"))
 

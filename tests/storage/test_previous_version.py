@@ -18,7 +18,7 @@ pytestmark = pytest.mark.sqlite  # the database is a file of SQLite
 
 @pytest.fixture(params=["database", "export"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """A store with what the other version wrote: its own database, or an import of its export."""
+    """Return a store written by the previous version: its own database, or an import of its export."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     if request.param == "database":
@@ -31,21 +31,21 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def test_what_the_previous_version_stored_is_there(store: Store) -> None:
+def test_rows_of_the_previous_version_are_readable(store: Store) -> None:
     capsule = store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})
     assert capsule["tags"] == ["jwt"]
     assert store.call("moss_search", {"query": "retries", "workspace": "shop"})["items"]
     assert [one["title"] for one in store.call("tasks_list", {"workspace": "shop"})["items"]] == ["Release", "Write it"]
 
 
-def test_what_the_previous_version_stored_can_be_changed(store: Store) -> None:
+def test_rows_of_the_previous_version_can_be_changed(store: Store) -> None:
     store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "Sign-in"})
     assert store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})["title"] == "Sign-in"
     store.call("tasks_create", {"workspace": "shop", "kind": "plan", "title": "Next"})
 
 
-def test_what_the_previous_version_stored_has_no_actor_and_no_code_state(store: Store) -> None:
-    """The versions and events of an import are by the importer, those of the database by nobody."""
+def test_rows_of_the_previous_version_have_no_actor_and_no_code_state(store: Store) -> None:
+    """The author of the versions and events of an import is the importer, that of the database's is unknown."""
     fetched = store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})
     assert "saved_in" not in fetched
     assert "freshness" not in fetched

@@ -1,4 +1,4 @@
-"""Purge leaves no byte of what was purged in any file of the home."""
+"""A purge leaves no byte of the purged rows in any file of the home."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ with open_at(sys.argv[1]) as store:
 
 
 def files_with(home: Path, *words: str) -> dict[str, list[str]]:
-    """Which words stand in which files of the home.
+    """Return the words in each file of the home that contains any.
 
     The index leaves out the beginning that a word shares with the one before it, so its end is looked for.
     """
@@ -47,7 +47,7 @@ print(json.dumps(files_with(pathlib.Path(sys.argv[1]), *sys.argv[2:])))
 
 
 def on_disk(home: Path, *words: str) -> dict[str, list[str]]:
-    """As `files_with`, from a process of its own: reading them here would drop SQLite's locks."""
+    """Call `files_with` in another process, because reading the files in this one would drop SQLite's locks."""
     found: dict[str, list[str]] = json.loads(run(READ_FILES, home, *words))
     return found
 
@@ -65,7 +65,7 @@ SECRETS = (
 
 
 def store_secrets(store: Store, name: str = "Aqvornimblex") -> str:
-    """A capsule whose every field, past and present, holds a word of its own."""
+    """Store a capsule in which every field, past and present, contains a unique word."""
     fields: dict[str, Any] = {"title": "Bruzelkantoq", "tags": ["Cwiffleplodz"], "source": "Dgorpthanzik"}
     labels = {"run_id": "Evlaxiquoomp", "phase": "Fjundrabbolx", "role": "Gkwistlevonq"}
     text = capsule("Hzebruckmand " + "filling " * 150 + "Lyrgaspodunx")
@@ -104,7 +104,7 @@ def test_purge_leaves_no_byte_of_text_that_was_checkpointed_before(store: Store,
     assert on_disk(home, *SECRETS) == {}
 
 
-def test_purge_leaves_no_byte_of_what_an_import_brought_and_bulk_deletion_took(store: Store, home: Path) -> None:
+def test_purge_leaves_no_byte_of_imported_and_bulk_deleted_rows(store: Store, home: Path) -> None:
     store_secrets(store)
     exported = store.call("capsule_export", {"path": "x.jsonl"})
     store.call("capsule_bulk_delete", {"workspace": "default"})
@@ -117,7 +117,7 @@ def test_purge_leaves_no_byte_of_what_an_import_brought_and_bulk_deletion_took(s
     check_truth(home)
 
 
-def test_what_is_not_purged_stays_word_for_word(store: Store, home: Path) -> None:
+def test_rows_that_are_not_purged_keep_every_word(store: Store, home: Path) -> None:
     identity = store_secrets(store)
     kept = store_secrets_again(store)
     store.call("capsule_delete", {"id": identity})
@@ -161,7 +161,7 @@ def test_a_reader_delays_erasure_until_the_next_write(
     check_truth(home)
 
 
-def test_a_second_purge_does_not_call_erased_what_a_reader_still_holds(
+def test_a_second_purge_does_not_report_erasure_while_a_reader_has_a_snapshot(
     store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_transaction, "ERASE_TIMEOUT_S", 0.05)
@@ -187,7 +187,7 @@ def test_an_idle_reader_of_another_process_does_not_delay_erasure(store: Store, 
         assert on_disk(home, *SECRETS) == {}
 
 
-def test_only_what_is_old_enough_and_in_the_workspace_is_purged(home: Path) -> None:
+def test_only_old_enough_rows_of_the_workspace_are_purged(home: Path) -> None:
     now_ms = [1_700_000_000_000]
     with open_at(home, clock_ms=lambda: now_ms[0]) as store:
         for workspace in ("one", "two"):

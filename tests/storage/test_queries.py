@@ -1,4 +1,4 @@
-"""Named statements: read from the room's file, filled where they have gaps, and said by an engine in its own words."""
+"""Named statements: read from a file, filled at their placeholders, and overridden by an engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ select id, '{}' as nothing from things tablesample system (100) {where} order by
 
 @pytest.fixture
 def rooms(tmp_path: Path) -> Path:
-    """A house with one room, of which an engine named fake says one statement in its own words."""
+    """Make a folder with one family, one statement of which the engine `fake` overrides."""
     (tmp_path / "shed").mkdir()
     (tmp_path / "empty").mkdir()
     (tmp_path / "shed" / "queries.sql").write_text(ROOM)
@@ -41,13 +41,13 @@ def test_statements_are_read_by_name_without_their_comments(rooms: Path) -> None
     assert queries["counted"].key == "shed.counted"
 
 
-def test_a_gap_is_filled_with_sql_and_braces_that_are_none_stay(rooms: Path) -> None:
+def test_a_placeholder_is_filled_with_sql_and_other_braces_stay(rooms: Path) -> None:
     listed = load_queries(str(rooms / "shed" / "rows.py"))["listed"].filled(where="where size > :size")
     assert listed == "select id, '{}' as nothing from things where size > :size\norder by id desc limit :limit"
     assert listed.key == "shed.listed"
 
 
-def test_an_engine_says_a_statement_in_its_own_words_with_the_same_gaps(rooms: Path) -> None:
+def test_an_engine_overrides_a_statement_with_the_same_placeholders(rooms: Path) -> None:
     queries = load_queries(str(rooms / "shed" / "rows.py"))
     own = load_overrides("fake", str(rooms))
     assert list(own) == ["shed.listed"]
@@ -59,24 +59,24 @@ def test_an_engine_says_a_statement_in_its_own_words_with_the_same_gaps(rooms: P
     assert queries["counted"].for_engine(own) == queries["counted"]
 
 
-def test_an_override_of_what_no_room_says_is_refused(rooms: Path) -> None:
+def test_an_override_of_an_unknown_statement_is_refused(rooms: Path) -> None:
     (rooms / "shed" / "queries.fake.sql").write_text(OWN + "\n-- name: cuonted\nselect 1\n")
     with pytest.raises(ValueError, match=r"queries\.fake\.sql overrides .* cuonted"):
         load_overrides("fake", str(rooms))
 
 
-def test_an_engine_without_words_of_its_own_has_no_overrides() -> None:
+def test_an_engine_without_a_statement_file_has_no_overrides() -> None:
     assert load_overrides("sqlite") == {}
 
 
-def test_greatest_is_the_largest_and_leaves_out_what_is_not_there() -> None:
+def test_greatest_returns_the_largest_value_and_ignores_null() -> None:
     connection = open_empty()
     assert connection.execute("select greatest(1, 3, 2), greatest(null, 2), greatest(null, null)").fetchone() == (
         3, 2, None,
     )  # fmt: skip
 
 
-def test_a_list_is_bound_as_it_is_and_nothing_else_that_is_no_value() -> None:
+def test_a_list_can_be_bound_and_no_other_compound_value() -> None:
     connection = open_empty()
     found = connection.execute("select value from json_each(:ids)", {"ids": ["a", "\u00fc", 3]}).fetchall()
     assert found == [("a",), ("\u00fc",), (3,)]

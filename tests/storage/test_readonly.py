@@ -1,4 +1,4 @@
-"""A folder or disk that cannot be written: a typed error, reads go on, and writing works again."""
+"""A folder or disk that cannot be written: a typed error, reads succeed, and writes succeed again later."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def all_reads_and_no_writes(store):
 
 @pytest.fixture
 def filled(home: Path) -> Iterator[Path]:
-    """A home with one capsule, writable again when the test is over."""
+    """Return a home with one capsule, writable again after the test."""
     with open_at(home) as store:
         store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
     yield home
@@ -58,7 +58,7 @@ def test_readonly_files_are_a_typed_error_and_reads_go_on(filled: Path) -> None:
     run(PRELUDE + "all_reads_and_no_writes(open_at(home))", filled, wrapped_in=without_root_powers())
 
 
-def test_a_folder_made_readonly_by_its_owner_for_all_stays_readonly(filled: Path) -> None:
+def test_a_folder_that_its_owner_made_readonly_for_all_stays_readonly(filled: Path) -> None:
     filled.chmod(0o555)
     run(PRELUDE + "all_reads_and_no_writes(open_at(home))", filled, wrapped_in=without_root_powers())
     assert stat.S_IMODE(filled.stat().st_mode) & 0o222 == 0
@@ -79,7 +79,7 @@ store.close()
     check_truth(filled)
 
 
-def test_a_reader_in_a_readonly_folder_sees_what_others_write(filled: Path) -> None:
+def test_a_reader_in_a_readonly_folder_sees_writes_of_others(filled: Path) -> None:
     script = """
 store = open_at(home)
 assert store.call("capsule_list", {})["pagination"]["total"] == 1

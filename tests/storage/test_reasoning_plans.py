@@ -1,4 +1,4 @@
-"""Reasoning finds its rows by an index, so that a large store answers as fast as a small one."""
+"""Reasoning tools find their rows by an index, so that a large store answers as fast as a small one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NODES = [
 ]
 EDGE = {"op": "edge_upsert", "from": "n0", "rel": "blocks", "to": "n1"}
 SMALL = ("CONSTANT", "chain", "family", "json_each", "newest", "wanted")
-"""What a statement makes for itself and may read from end to end."""
+"""Intermediate results of a statement, which it may read from end to end."""
 
 
 @pytest.fixture
 def shop(store: Store) -> Store:
-    """A store with a branch on a branch, both with notes and a graph, a tag, a reset and an open conflict."""
+    """Return a store with a branch on a branch, both with notes and a graph, a tag, a reset and an open conflict."""
     store.call("branchmind_notes_commit", {**WORKSPACE, "content": "first"})
     store.call("branchmind_tag_create", {**WORKSPACE, "name": "begin"})
     store.call("branchmind_graph_apply", {**WORKSPACE, "ops": [*NODES, EDGE]})
@@ -45,7 +45,7 @@ def shop(store: Store) -> Store:
 
 @pytest.fixture
 def plan(shop: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    """Calls a tool and tells how SQLite looked for the rows of each of its statements."""
+    """Return a function that calls a tool and returns SQLite's plan of each of its statements."""
     heard: list[Statement] = []
     spoken = [(SqliteTransaction, name) for name in ("rows", "stream", "row", "value")] + [(SqliteWrite, "run")]
     for owner, name in spoken:
@@ -188,7 +188,7 @@ def test_a_conflict_is_found_by_its_id(plan: Plan, shop: Store, tool: str) -> No
     assert not [step for _, steps in asked for step in steps if step.startswith("SCAN")]
 
 
-def test_what_waits_is_followed_by_its_keys_and_not_sought_among_all_of_a_workspace(plan: Plan, shop: Store) -> None:
+def test_pending_work_is_found_by_its_keys_without_reading_the_whole_workspace(plan: Plan, shop: Store) -> None:
     for number in range(2):
         shop.call("tasks_create", {**WORKSPACE, "kind": "task", "title": f"Ship {number}"})
     steps = plan("tasks_edit", {"target": "TASK-001", "depends_on": ["TASK-002"]})

@@ -1,4 +1,4 @@
-"""What is remembered of answers leaves no byte of what was purged or erased, and costs calls without a key nothing."""
+"""Remembered answers contain no byte of purged or erased rows, and cost nothing for calls without a key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRETS = ("Aqvornimblex", "Bruzelkantoq", "Cwiffleplodz")
 
 
 def compose(store: Store) -> str:
-    """Stores what holds the words and a bundle of it elsewhere, whose remembered answer shows them."""
+    """Store a capsule with the words and a bundle of it elsewhere, whose remembered answer contains them."""
     store.call("capsule_store", {"workspace": SECRETS[0], "name": SECRETS[1], "capsule_text": capsule(SECRETS[2])})
     arguments = {
         "items": [{"workspace": SECRETS[0], "name": SECRETS[1]}],
@@ -41,7 +41,7 @@ def test_a_purge_leaves_no_byte_in_a_remembered_answer(store: Store, home: Path)
     assert rows(home, "select arguments, answer from remembered") == [(None, None)]
 
 
-def test_erasing_one_thing_leaves_no_byte_in_a_remembered_answer(store: Store, home: Path) -> None:
+def test_erasing_one_row_leaves_no_byte_in_a_remembered_answer(store: Store, home: Path) -> None:
     bundle = compose(store)
     store.call("moss_erase", {"type": "capsule", "id": bundle})
     answer = store.call("moss_erase", {"type": "capsule", "workspace": SECRETS[0], "name": SECRETS[1]})

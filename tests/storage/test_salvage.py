@@ -1,4 +1,4 @@
-"""A damaged store: what is wrong is told with its row, what can be read is saved, and the rest is listed."""
+"""Salvaging a damaged store: faults are listed with their rows, readable rows are saved, the rest is listed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.store_truth import capsule, open_at, refusal
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    """A store with forty capsules, an artifact, a note and a task."""
+    """Return a store with forty capsules, an artifact, a note and a task."""
     for number in range(40):
         store.call("capsule_store", {"capsule_text": capsule(f"words {number} " * 20), "name": f"n{number}"})
     store.call("artifact_store", {"kind": "k", "name": "plan", "data": {"a": 1}})
@@ -37,7 +37,7 @@ def damage(home: Path, *statements: str) -> None:
 
 
 def destroy_a_page(home: Path) -> None:
-    """Overwrites a page in the middle of the capsules."""
+    """Overwrite a page in the middle of the capsules."""
     connection = connect(home)
     [(root,)] = connection.execute("select rootpage from sqlite_schema where name = 'capsules'").fetchall()
     pages = [page for (page,) in connection.execute(
@@ -52,7 +52,7 @@ def destroy_a_page(home: Path) -> None:
 
 
 def saved(store: Store, tmp_path: Path) -> tuple[dict[str, Any], Store]:
-    """What salvaging says, and a new store into which the folder came."""
+    """Return the answer of `salvage`, and a new store into which the folder was imported."""
     told = store.salvage(str(tmp_path / "out"))
     listed = (tmp_path / "out" / "unreadable.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in listed][:100] == told["lost"]
@@ -68,7 +68,7 @@ def names(store: Store) -> set[str]:
 EVERY = {f"n{number}" for number in range(40)}
 
 
-def test_a_text_that_is_no_utf_8_is_told_with_its_row_and_the_rest_is_saved(
+def test_a_text_that_is_not_utf_8_is_reported_with_its_row_and_the_rest_is_saved(
     filled: Store, home: Path, tmp_path: Path
 ) -> None:
     damage(home, "update capsules set source = cast(x'41ff42' as text) where name_norm = 'n7'")
@@ -102,9 +102,7 @@ def test_a_damaged_schema_is_corrupt_and_every_row_is_saved(filled: Store, home:
     assert names(new) == EVERY
 
 
-def test_what_lies_on_a_damaged_page_is_listed_and_everything_else_is_saved(
-    filled: Store, home: Path, tmp_path: Path
-) -> None:
+def test_rows_on_a_damaged_page_are_listed_and_all_others_are_saved(filled: Store, home: Path, tmp_path: Path) -> None:
     filled.close()
     destroy_a_page(home)
     before = (home / "moss.db").read_bytes()
@@ -118,7 +116,7 @@ def test_what_lies_on_a_damaged_page_is_listed_and_everything_else_is_saved(
     assert not examine(str(home), fix=True)["healthy"]
 
 
-def test_what_is_left_of_a_database_that_was_cut_off_is_saved(filled: Store, home: Path, tmp_path: Path) -> None:
+def test_the_remaining_rows_of_a_truncated_database_are_saved(filled: Store, home: Path, tmp_path: Path) -> None:
     filled.close()
     size = (home / "moss.db").stat().st_size // 4096
     os.truncate(home / "moss.db", (size - 12) * 4096)
@@ -142,7 +140,7 @@ def test_a_sound_store_is_saved_whole(filled: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_store_of_the_original_is_saved_too_damaged_or_not(tmp_path: Path, kind: str) -> None:
+def test_a_store_of_the_original_is_saved_damaged_or_not(tmp_path: Path, kind: str) -> None:
     home = tmp_path / "original"
     rows = [row(number, name_raw=f"n{number}", capsule_text=capsule(f"words {number} " * 20)) for number in range(40)]
     write_original(home, rows, kind)
@@ -157,6 +155,6 @@ def test_a_store_of_the_original_is_saved_too_damaged_or_not(tmp_path: Path, kin
     assert (home / "moss.db").read_bytes() == before
 
 
-def test_where_there_is_no_store_there_is_nothing_to_salvage(tmp_path: Path) -> None:
+def test_salvaging_without_a_store_is_refused(tmp_path: Path) -> None:
     with open_at(tmp_path / "none") as store:
         assert refusal(store.salvage, str(tmp_path / "out")).code == "NOT_FOUND"

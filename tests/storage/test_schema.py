@@ -1,4 +1,4 @@
-"""The schema: one version, made once, refused when newer, told when damaged."""
+"""The schema: one version, made once, refused if newer, reported if damaged."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_file_that_is_no_database_is_no_store_and_kept(home: Path, tool: str, 
     assert (home / "moss.db").read_bytes() == garbage
 
 
-def test_a_page_that_rotted_is_called_corrupt(home: Path) -> None:
+def test_a_damaged_page_is_reported_as_corrupt(home: Path) -> None:
     with open_at(home) as store:
         for number in range(40):
             store.call("capsule_store", {"capsule_text": capsule(f"word{number} " * 200), "name": f"n{number}"})
@@ -89,7 +89,7 @@ def test_a_page_that_rotted_is_called_corrupt(home: Path) -> None:
 
 @pytest.mark.parametrize("tool", ["capsule_store", "capsule_list"])
 @pytest.mark.parametrize("harm", ["magic", "cut", "schema"])
-def test_a_store_of_moss_that_lost_its_beginning_or_end_is_called_corrupt(home: Path, harm: str, tool: str) -> None:
+def test_a_truncated_store_is_reported_as_corrupt(home: Path, harm: str, tool: str) -> None:
     with open_at(home) as store:
         store.call("capsule_store", TEXT)
     database = home / "moss.db"

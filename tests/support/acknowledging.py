@@ -1,4 +1,4 @@
-"""Processes that write to one store on a server, and note of every write what they were told."""
+"""Processes that write to one store on a server, and record the answer of every write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.patience import TIMEOUT_S, wait_until
 from support.python_process import start
 
 MOST = 100_000
-"""So many writes a process makes at the most."""
+"""The most writes of one process."""
 
 # Every write has a title of its own and no name, so that one that was carried out twice is there twice. Half of the
 # writers send what failed again with its key; the others only where they were told that nothing was written.
@@ -46,17 +46,17 @@ for number in range(most):
 
 @dataclass
 class Told:
-    """What writers were told of their writes."""
+    """The answers that writers got."""
 
     kept: dict[str, str] = field(default_factory=dict)
-    """The id of each write that was acknowledged, by its title."""
+    """The id of each acknowledged write, by its title."""
     unknown: set[str] = field(default_factory=set)
-    """Those of which nobody said how they ended."""
+    """Titles of writes whose outcome is unknown."""
     refused: Counter[str] = field(default_factory=Counter)
-    """How often which error was told."""
+    """The number of errors by code."""
 
     def wrong_in(self, found: list[tuple[Any, ...]]) -> list[str]:
-        """What contradicts it in the titles and ids that are there."""
+        """Return the contradictions between the answers and the stored titles and ids."""
         there = {title: number for number, title in found}
         wrong = [f"{title} was acknowledged and is gone" for title in self.kept.keys() - there.keys()]
         wrong += [
@@ -73,7 +73,7 @@ def _several(found: list[tuple[Any, ...]]) -> list[tuple[str, int]]:
 
 
 class Writers:
-    """Writers that run until they are told to stop."""
+    """Writers that run until they are stopped."""
 
     def __init__(self, folder: Path, url: str, *, count: int, most: int = MOST) -> None:
         self._folder = folder
@@ -82,7 +82,7 @@ class Writers:
         ]
 
     def told(self) -> Told:
-        """What they were told until now."""
+        """Return the answers until now."""
         told = Told()
         for notes in sorted(self._folder.glob("writer-*")):
             for line in notes.read_text().splitlines():
@@ -97,7 +97,7 @@ class Writers:
         return told
 
     def wait_for(self, more: int) -> None:
-        """Waits until every one of them has had so many more writes acknowledged."""
+        """Wait until every writer has had `more` further writes acknowledged."""
         before = self._each()
 
         def went_on() -> bool:
@@ -111,14 +111,14 @@ class Writers:
         return [kept[str(worker)] for worker in range(len(self._processes))]
 
     def stop(self) -> Told:
-        """Lets each finish the write it is at; what all of them were told."""
+        """Let each writer finish its current write; return the answers of all."""
         (self._folder / "stop").touch()
         for process in self._processes:
             process.communicate(timeout=2 * TIMEOUT_S)
         return self.told()
 
     def kill(self) -> None:
-        """Ends those that still run."""
+        """Kill the writers that still run."""
         for process in self._processes:
             if process.poll() is None:
                 process.kill()

@@ -1,4 +1,4 @@
-"""What a test sees and does of a store beside its door, asked of the engine that keeps it."""
+"""Read and change a store from a test without its tools, through the engine that stores it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from moss_memory.config import load_config
-from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.call import CallContext
 from moss_memory.storage.engine import open_engine
 from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.sqlite import schema_check
@@ -30,11 +30,11 @@ def _differences_but_traps(connection: Any, version: int) -> list[dict[str, str]
 
 
 schema_check.differences = _differences_but_traps
-"""A store refuses foreign triggers; those that a test sets are part of the test."""
+"""A store refuses foreign triggers; triggers that a test sets are ignored."""
 
 
 class Beside:
-    """The engine of a home, opened by the test for itself; closed when it goes out of use."""
+    """The engine of a home, opened by the test itself and closed at garbage collection."""
 
     def __init__(self, home: object) -> None:
         self._home = str(home)
@@ -45,11 +45,11 @@ class Beside:
         )
 
     def rows(self, sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """The rows of one statement."""
+        """Return the rows of one statement."""
         return self.read(lambda tx: list(tx.rows(sql, parameters)))
 
     def read(self, body: Callable[[ReadTransaction], Found]) -> Found:
-        """What a reading transaction gives."""
+        """Return the result of a reading transaction."""
         tx = self.engine.begin_read(snapshot=False, call=self._call)
         try:
             return body(tx)
@@ -57,7 +57,7 @@ class Beside:
             tx.release()
 
     def run(self, *statements: str) -> None:
-        """Changes the store by statements, as one writer among the others."""
+        """Run statements as an additional writer of the store."""
 
         def change(tx: Transaction) -> None:
             for sql in statements:
@@ -66,7 +66,7 @@ class Beside:
         self.write(change)
 
     def write(self, body: Callable[[Transaction], None]) -> None:
-        """Changes the store in a transaction, as one writer among the others."""
+        """Run a writing transaction as an additional writer of the store."""
         tx = self.engine.begin_write(timeout_s=TIMEOUT_S, call=self._call)
         try:
             body(tx)
@@ -76,7 +76,7 @@ class Beside:
             tx.release()
 
     def trap(self, name: str, what: str, *, when: str = "true", how: str = "abort") -> None:
-        """Makes the store refuse what is said here, `insert on tasks`, until `free` takes the trap away.
+        """Make the store fail at an operation such as `insert on tasks`, until `free` removes the trap.
 
         `how` is one of SQLite's ways to fail, of which a server has one.
         """
@@ -90,12 +90,12 @@ class Beside:
             self.run(f"create trigger {name} before {what} when {when} begin select raise({how}, 'no'); end")
 
     def free(self, *names: str) -> None:
-        """Takes traps away."""
+        """Remove traps."""
         for name in names:
             self.run(f"drop function {name} cascade" if self._is_on_a_server else f"drop trigger {name}")
 
     def places_of(self, word: str) -> list[str]:
-        """The files, and on a server the tables, in which a word stands."""
+        """Return the files, and on a server the tables, that contain a word."""
         paths = [os.path.join(folder, name) for folder, _, names in os.walk(self._home) for name in names]
         files = [path for path in sorted(paths) if word.encode() in _bytes_of(path)]
         return [*files, *self._tables_with(word)] if self._is_on_a_server else files
@@ -109,7 +109,7 @@ class Beside:
 
     @property
     def has_gaps(self) -> bool:
-        """Whether a call that failed beside others may leave its number to nobody."""
+        """Return whether a failed call may leave a gap in the numbers."""
         return self._is_on_a_server
 
     @property
@@ -117,7 +117,7 @@ class Beside:
         return not self.engine.files()
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table, events included; counters that nothing moved yet are none."""
+        """Return every row of every table, including events, without counters that never changed."""
         found: dict[str, list[tuple[Any, ...]]] = {}
         for table, row in self.engine.dump(call=self._call):
             if table != "numbers" or row[1]:
@@ -125,13 +125,13 @@ class Beside:
         return found
 
     def forget(self, *but: str) -> None:
-        """Empties the store, every table but those, so that the next test begins with nothing."""
+        """Delete all rows except those of some tables, so that the next test begins with an empty store."""
         if self.engine.exists():
             self.engine.truncate_all(call=self._call, but=but)
             self._write_log_back()
 
     def _write_log_back(self) -> None:
-        """Brings the database up to its log: one with fewer events than the database counts as an older log."""
+        """Checkpoint the log, because one with fewer events than the database counts as an older log."""
         path = os.path.join(self._home, "moss.db")
         if os.path.exists(path):
             connection = apsw.Connection(path)
@@ -140,7 +140,7 @@ class Beside:
             connection.close()
 
     def problems(self) -> list[str]:
-        """Whatever the engine finds to be wrong when it looks the store over; servers of tests are not durable."""
+        """Return the faults that the engine finds, except that test servers are not durable."""
         found = self.engine.check_health(call=self._call, fix=False)
         wrong = [finding for finding in found if finding.state in (DAMAGED, FAILED)]
         return [f"{finding.subject}: {finding.facts}" for finding in wrong if finding.subject != "durability"]
@@ -155,31 +155,31 @@ class Beside:
 
 
 def rows(home: object, sql: str) -> list[tuple[Any, ...]]:
-    """The rows of one statement on a store; none while nothing was written."""
+    """Return the rows of one statement on a store; none before its first write."""
     with Beside(home) as beside:
         return beside.rows(sql)
 
 
 def exists(home: object) -> bool:
-    """Whether there is a store."""
+    """Return whether there is a store."""
     with Beside(home) as beside:
         return beside.engine.exists()
 
 
 def dump(home: object) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table of a store; nothing while nothing was written."""
+    """Return every row of every table of a store; nothing before its first write."""
     with Beside(home) as beside:
         return beside.dump()
 
 
 def run(home: object, *statements: str) -> None:
-    """Changes a store by statements beside whoever has it open."""
+    """Run statements on a store that may be open elsewhere."""
     with Beside(home) as beside:
         beside.run(*statements)
 
 
 def forget(home: object, *but: str) -> None:
-    """Empties a store beside whoever has it open."""
+    """Empty a store that may be open elsewhere."""
     with Beside(home) as beside:
         beside.forget(*but)
 
@@ -190,31 +190,31 @@ def _bytes_of(path: str) -> bytes:
 
 
 class Watch:
-    """Tells whether anybody has committed anything to a store since it was last asked."""
+    """Detect commits to a store since the previous look."""
 
     def __init__(self, home: object) -> None:
         self.beside = Beside(home)
         self._mark = self.beside.engine.change_token()
 
     def saw_a_commit(self) -> bool:
-        """Whether anything was committed since the last time."""
+        """Return whether a transaction was committed since the previous call."""
         before, self._mark = self._mark, self.beside.engine.change_token()
         return self._mark != before
 
     def close(self) -> None:
-        """Stops watching."""
+        """Stop watching."""
         self.beside.engine.close()
 
 
 class ContentWatch(Watch):
-    """Tells whether anybody changed what is stored: the vectors that an idle server makes, in its own time, are not."""
+    """Detect changes of stored rows, except for vectors, which an idle server may write at any time."""
 
     def __init__(self, home: object) -> None:
         super().__init__(home)
         self._content = self.beside.dump()
 
     def saw_a_change(self) -> bool:
-        """Whether any row is another since the last time."""
+        """Return whether any row changed since the previous call."""
         if not self.saw_a_commit():
             return False
         before, self._content = self._content, self.beside.dump()
@@ -222,7 +222,7 @@ class ContentWatch(Watch):
 
 
 def newest_change(call: Callable[..., dict[str, Any]], home: object) -> int:
-    """The number of the newest change, once it is told: what others do on the same server may hold it back."""
+    """Return the number of the newest change once it is visible; other transactions on the server may delay it."""
     [(newest,)] = rows(home, "select max(seq) from events")
     wait_until(lambda: call("moss_changes")["seq"] == newest, "a change is not told")
     return int(newest)

@@ -1,4 +1,4 @@
-"""A real browser: the system's Chromium, installed where that is possible, and a tab that notes what goes wrong."""
+"""A real browser: the system's Chromium, installed if possible, and a tab that records errors."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ALLOWED = ("Failed to load resource",)
-"""What a browser says in its console of an answer that is an error, which some tests want to see."""
+"""Console messages about error responses, which some tests request."""
 
 
 def find_browser() -> str | None:
-    """The path of the system's browser."""
+    """Return the path of the system's browser."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def chromium() -> str:
-    """The browser to test with. Without one the test is skipped and says so; where CI is set it fails."""
+    """Return the browser to test with; without one, skip the test, or fail if CI is set."""
     found = installed("chromium", find_browser)
     if found:
         return found
@@ -37,7 +37,7 @@ def chromium() -> str:
 
 
 class Chromium:
-    """The browser, started when a test first wants it, and stopped after the last one that does.
+    """The browser, started by the first test that needs it, and stopped after the last one.
 
     While it runs, so does an event loop in this thread, and no other test could begin one.
     """
@@ -47,7 +47,7 @@ class Chromium:
         self._browser: Browser | None = None
 
     def running(self) -> Browser:
-        """The browser as it runs."""
+        """Return the running browser, starting it if necessary."""
         from playwright.sync_api import expect, sync_playwright
 
         if self._browser is None:
@@ -55,19 +55,21 @@ class Chromium:
             expect.set_options(timeout=TIMEOUT_S * 1000)
             self._stack = ExitStack()
             playwright = self._stack.enter_context(sync_playwright())
-            self._browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            self._browser = playwright.chromium.launch(
+                executable_path=path, args=["--no-sandbox", "--disable-gpu", "--process-per-site"]
+            )
             self._stack.callback(self._browser.close)
         return self._browser
 
     def stop(self) -> None:
-        """Ends it, if it runs."""
+        """Stop the browser if it runs."""
         if self._stack is not None:
             self._stack.close()
         self._stack = self._browser = None
 
 
 class Tab:
-    """A tab on the pages of a server: it notes dialogs, errors, breaches of the policy and requests to others."""
+    """A tab on a server's pages that records dialogs, errors, policy violations and requests to other hosts."""
 
     def __init__(self, browser: Browser, origin: str, address: str, **context: Any) -> None:
         self._context = browser.new_context(**context)
@@ -94,12 +96,12 @@ class Tab:
             self.troubles.append(f"request: {url}")
 
     def open(self, path: str = "/", *, status: int = 200) -> Page:
-        """Opens a page, which must answer with this status."""
+        """Open a page, asserting the status of its response."""
         response: Response | None = self.page.goto(self._address + path)
         assert response is not None
         assert response.status == status, f"{path}: {response.status}"
         return self.page
 
     def close(self) -> None:
-        """Closes the tab."""
+        """Close the tab."""
         self._context.close()

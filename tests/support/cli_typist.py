@@ -1,4 +1,4 @@
-"""Types commands, in this process or as real ones, and tells how they ended."""
+"""Run commands, in this process or as separate ones, and return their outcomes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ None so far.
 
 
 class Outcome:
-    """How a command ended and what it said."""
+    """The exit code and the output of a command."""
 
     def __init__(self, code: int, out: bytes, err: bytes) -> None:
         self.code = code
@@ -37,20 +37,20 @@ class Outcome:
 
     @property
     def json(self) -> Any:
-        """The answer; the command must have ended well and in silence."""
+        """Return the answer, asserting that the command succeeded without messages."""
         assert self.code == 0, self.err
         return json.loads(self.out)
 
 
 class Cli:
-    """Types commands for one store."""
+    """Run commands on one store."""
 
     def __init__(self, home: str, environment: dict[str, str]) -> None:
         self.home = home
         self.environment = environment
 
     def __call__(self, *words: str, stdin: str | bytes = b"") -> Outcome:
-        """Runs a command in this process, with descriptors of its own."""
+        """Run a command in this process, with its own descriptors."""
         content = stdin.encode() if isinstance(stdin, str) else stdin
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             given.write(content)
@@ -69,13 +69,13 @@ class Cli:
             return Outcome(code, out.read(), err.read())
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
-        """Starts a command as a process; its three descriptors are pipes unless told otherwise."""
+        """Start a command as a process; its three descriptors are pipes by default."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         line = [sys.executable, "-m", "moss_memory.cli.main", *words]
         return subprocess.Popen(line, env=self.environment, **{**pipes, **options})
 
     def process(self, *words: str, stdin: bytes | int = b"") -> Outcome:
-        """Runs a command as a process to its end; stdin is what it is sent, or a descriptor."""
+        """Run a command as a process to its end; `stdin` is its input, or a descriptor."""
         sent = stdin if isinstance(stdin, bytes) else None
         process = self.start(*words, **({} if sent is not None else {"stdin": stdin}))
         out, err = process.communicate(sent, timeout=TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Three PostgreSQL servers, of which one can be written and the others follow; whichever it is may be killed."""
+"""Three PostgreSQL servers: a primary and two standbys; any of them may be killed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SETTINGS = (
     "wal_receiver_status_interval=1s", "wal_retrieve_retry_interval=100ms", "dynamic_shared_memory_type=mmap",
     "jit=off", f"synchronous_standby_names=ANY 1 ({', '.join(NAMES)})",
 )  # fmt: skip
-"""The same for all of them, so that each is safe from its first moment as the one that is written."""
+"""Settings of all three, so that each is safe as the primary from its start."""
 
 
 class Node:
-    """One server: its files, and the socket by which it is reached."""
+    """One server: its files, and its socket."""
 
     def __init__(self, programs: Programs, name: str) -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Node:
         programs.own(self.socket)
 
     def start(self) -> None:
-        """Starts the server and waits until it answers."""
+        """Start the server and wait until it answers."""
         with (self.socket / "log").open("ab") as log:
             settings = (*_SETTINGS, f"cluster_name={self.name}")
             self.process = self._programs.start(log, self.data, self.socket, *settings)
@@ -52,40 +52,40 @@ class Node:
         return True
 
     def ask(self, sql: str, *, database: str = "postgres") -> list[tuple[Any, ...]]:
-        """What this server, and no other, answers."""
+        """Return the answer of this server, not of another one."""
         conninfo = f"host={self.socket} user=moss dbname={database}"
         with psycopg.connect(conninfo, autocommit=True) as connection:
             answered = connection.execute(sql)  # type: ignore[arg-type, unused-ignore]
             return answered.fetchall() if answered.description else []
 
     def wait_for(self, wanted: list[tuple[Any, ...]], sql: str, *, database: str) -> None:
-        """Waits until it answers so."""
+        """Wait until a query has this answer."""
         wait_until(lambda: self.ask(sql, database=database) == wanted, f"{self.name} holds something else")
 
     def follow(self, primary: Node) -> None:
-        """Makes a running standby follow another server."""
+        """Make a running standby follow another server."""
         self.ask(f"alter system set primary_conninfo = 'host={primary.socket} user=moss'")
         self.ask("select pg_reload_conf()")
 
     def copy(self, primary: Node) -> None:
-        """Begins anew as a standby, with a copy of the primary's files."""
+        """Start again as a standby, with a copy of the primary's files."""
         shutil.rmtree(self.data, ignore_errors=True)
         source = f"host={primary.socket} user=moss"
         self._programs.run("pg_basebackup", "-d", source, "-D", self.data, "-R", "-X", "stream", "-c", "fast", "-N")
         self.start()
 
     def kill(self) -> None:
-        """Ends it with all of its processes at once."""
+        """Kill all processes of the server at once."""
         assert self.process is not None
         kill_whole(self.process)
         self.process = None
 
     def recover(self) -> None:
-        """Lets a killed server tidy up after itself: it gives shared memory back."""
+        """Start and stop a killed server, so that it releases its shared memory."""
         self._programs.run("postgres", "--single", "-D", self.data, "postgres")
 
     def stop(self) -> None:
-        """Stops it, without asking those who are connected."""
+        """Stop the server without waiting for its clients."""
         if self.process is not None:
             self.process.send_signal(signal.SIGQUIT)
             self.process.wait(timeout=TIMEOUT_S)
@@ -93,7 +93,7 @@ class Node:
 
 
 class Cluster:
-    """A primary that acknowledges a commit when one of two standbys has it too."""
+    """A primary that acknowledges a commit if one of two standbys has it too."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="moss-cluster-"))
@@ -114,21 +114,21 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Where a store is, whichever of the servers has it."""
+        """Return the URL of a store, which is valid for any primary."""
         return f"postgresql://moss@/team?host={','.join(str(node.socket) for node in self.nodes)}"
 
     @property
     def standbys(self) -> list[Node]:
-        """Those that are not written."""
+        """Return the standbys."""
         return [node for node in self.nodes if node is not self.primary]
 
     def wait_for_standbys(self, count: int = 2) -> None:
-        """Waits until so many standbys follow."""
+        """Wait until `count` standbys follow the primary."""
         sql = "select 1 from pg_stat_replication where state = 'streaming'"
         wait_until(lambda: len(self.primary.ask(sql)) >= count, "the standbys do not follow")
 
     def lose_primary(self) -> Node:
-        """Kills the primary, compares both standbys, and lets the one that has more take over; who was lost."""
+        """Kill the primary and promote the standby with more of the log; return the killed node."""
         lost = self.primary
         standbys = self.standbys
         lost.kill()
@@ -140,27 +140,27 @@ class Cluster:
         return lost
 
     def bring_back(self, lost: Node) -> None:
-        """Lets a server that was lost follow the one that took over, and waits until all do."""
+        """Make a killed server follow the new primary, and wait until all are connected."""
         lost.recover()
         lost.copy(self.primary)
         self.wait_for_standbys()
 
     def same_on_all(self, sql: str, *, database: str = "team") -> list[tuple[Any, ...]]:
-        """What the primary answers, once the standbys answer the same."""
+        """Return the primary's answer, once the standbys have the same."""
         wanted = self.primary.ask(sql, database=database)
         for node in self.standbys:
             node.wait_for(wanted, sql, database=database)
         return wanted
 
     def close(self) -> None:
-        """Stops all of them and removes their files."""
+        """Stop all servers and remove their files."""
         for node in self.nodes:
             node.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _received(node: Node) -> int:
-    """How much of the log a standby has, on its disk; asked when no more can come."""
+    """Return how much of the log a standby has on disk; call this after the primary has stopped."""
     wait_until(lambda: not node.ask("select 1 from pg_stat_wal_receiver"), f"{node.name} still follows")
     [(received,)] = node.ask("select coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0'::pg_lsn")
     return int(received)

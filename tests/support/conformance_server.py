@@ -1,4 +1,4 @@
-"""`moss serve` as the conformance suite expects a server: no token, and the tools, prompts and resources it asks for.
+"""`moss serve` as the conformance suite requires it: without a token, and with the suite's tools, prompts, resources.
 
 The suite sends no token and knows its fixtures by name. They go the way of Moss's own: through `Protocol`, the pool and
 the store's door.
@@ -23,19 +23,19 @@ from moss_memory.tools.everything.tool_descriptions import describe_tool
 
 @operation(answers={}, example="")
 def test_simple_text(tx: Any) -> dict[str, Any]:
-    """Says something."""
+    """Return a text."""
     return {"text": "This is a simple text response for testing."}
 
 
 @operation(answers={}, example="")
 def test_error_handling(tx: Any) -> dict[str, Any]:
-    """Fails."""
+    """Fail."""
     raise MossError("INVALID_REQUEST", "This tool intentionally returns an error for testing")
 
 
 @operation(slow=True, answers={}, example="")
 def test_tool_with_progress(tx: Any) -> dict[str, Any]:
-    """Tells how far it has come, slowly enough to be heard."""
+    """Report progress, slowly enough for a client to receive it."""
     for done in (0, 50, 100):
         tx.progress(done, 100)
         time.sleep(0.15)
@@ -43,7 +43,7 @@ def test_tool_with_progress(tx: Any) -> dict[str, Any]:
 
 
 def add_tools(*tools: Operation) -> None:
-    """Lists the tools with Moss's own and has them found where those are."""
+    """Add the tools to Moss's list and to its lookup."""
     lines = [(tool.name, encode(describe_tool(tool))) for tool in tools]
     own = tool_list.tool_lines
     tool_list.tool_lines = lambda: [*own(), *lines]
@@ -56,7 +56,7 @@ SHOWN = {
     "test://watched-resource": "Watched resource content",
 }
 TEMPLATE = "test://template/{id}/data"
-_PARSE_URI, _READ, _TEMPLATES = resources.parse_uri, resources.read, resources.templates
+_PARSE_URI, _READ, _TEMPLATES = resources.parse_uri, resources.read_resource, resources.templates
 
 
 def parse_uri(uri: Any) -> Any:
@@ -74,7 +74,7 @@ def read(call: Any, tools: Any, uri: Any) -> str:
 
 
 def add_prompts() -> None:
-    """Prompts that say what they were told."""
+    """Add prompts that contain their arguments."""
 
     def said(text: str) -> Any:
         return {"role": "user", "content": {"type": "text", "text": text}}
@@ -106,7 +106,7 @@ def add_prompts() -> None:
 
 
 def serve() -> int:
-    """Serves Moss and the fixtures to whoever asks."""
+    """Serve Moss and the fixtures to any client."""
 
     async def authorize(self: Endpoint, scope: Any) -> Any:
         return self.tokens.owner
@@ -114,13 +114,13 @@ def serve() -> int:
     Endpoint.authorize = authorize  # type: ignore[method-assign]
     add_tools(test_simple_text, test_error_handling, test_tool_with_progress)
     add_prompts()
-    resources.parse_uri, resources.read = parse_uri, read
+    resources.parse_uri, resources.read_resource = parse_uri, read
     resources.templates = lambda tools: _TEMPLATES(tools)[:-1] + "," + encode(
         {"uriTemplate": TEMPLATE, "name": "template", "mimeType": "application/json"}
     ) + "]"  # fmt: skip
-    own = completion._values_of
-    completion._values_of = lambda call, kind_name, name: (
-        (lambda _: ["paris", "park", "party"]) if name in ("arg1", "arg2") else own(call, kind_name, name)
+    own = completion._list_values
+    completion._list_values = lambda call, kind_name, name, workspace: (
+        ["paris", "park", "party"] if name in ("arg1", "arg2") else own(call, kind_name, name, workspace)
     )
     return main()
 

@@ -1,4 +1,4 @@
-"""Stores whose rows or schema were changed by hand at random, and calls of every family on them.
+"""Stores whose rows or schema were changed at random without Moss, and calls of every family on them.
 
 `python -m support.crafted_stores FOLDER FIRST COUNT` tries the seeds from FIRST on and prints a line for each failure;
 a call that does not come back ends the process with a traceback.
@@ -27,7 +27,7 @@ from moss_memory.store import Store
 from support.store_truth import capsule, open_at
 
 DEADLINE_S = 10.0
-"""A call that takes longer fails; a sound one takes milliseconds."""
+"""A longer call fails; one on a sound store takes milliseconds."""
 HANGS_S = 60.0
 SHOP = {"workspace": "shop"}
 UNIT = "neotoma:store_feature_unit:v1"
@@ -87,7 +87,7 @@ CYCLES = (
 
 
 def fill(home: Path) -> None:
-    """Makes a store with rows in every table."""
+    """Make a store with rows in every table."""
     with open_at(home) as store:
         call = store.call
         for name in ("one", "two", "three"):
@@ -264,7 +264,7 @@ WRITES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def craft(home: Path, chance: random.Random) -> list[str]:
-    """Changes a store by hand; which statements it took."""
+    """Change a store at random; return the statements that succeeded."""
     connection = apsw.Connection(str(home / "moss.db"))
     prepare(connection)
     done = []
@@ -306,7 +306,7 @@ def _changed_value(connection: apsw.Connection, chance: random.Random) -> tuple[
 
 
 def attempt(template: Path, folder: Path, seed: int) -> list[str]:
-    """Crafts one store and makes every call on it; what went wrong."""
+    """Craft one store and make every call on it; return the failures."""
     chance = random.Random(seed)  # noqa: S311 - nothing secret
     home = folder / "home"
     shutil.rmtree(home, ignore_errors=True)
@@ -329,7 +329,7 @@ def attempt(template: Path, folder: Path, seed: int) -> list[str]:
 
 
 def _called(store: Store, tool: str, arguments: dict[str, Any]) -> str | None:
-    """Why the outcome of a call is wrong; none if it is an answer that JSON can hold, or a typed error, in time."""
+    """Return why a call's outcome is wrong; None for a JSON answer or a typed error within the deadline."""
     faulthandler.dump_traceback_later(HANGS_S, exit=True)
     began = time.monotonic()
     try:
@@ -347,7 +347,7 @@ def _called(store: Store, tool: str, arguments: dict[str, Any]) -> str | None:
 
 
 def found_in(home: Path) -> list[dict[str, Any]]:
-    """What is wrong with the rows of a store."""
+    """Return the faults in the rows of a store."""
     connection = apsw.Connection(str(home / "moss.db"))
     prepare(connection)
     try:
@@ -357,13 +357,13 @@ def found_in(home: Path) -> list[dict[str, Any]]:
 
 
 def shown(answer: dict[str, Any]) -> None:
-    """Encodes an answer as the server does; where it cannot, callers hear of it."""
+    """Encode an answer as the server does; raise if that fails."""
     request = Request(1, "1", "tools/call", {})
     tool_answer(request, answer)
 
 
 def main(folder: Path, first: int, count: int) -> int:
-    """Tries so many seeds; how many failed."""
+    """Try `count` seeds; return the number of failures."""
     template = folder / "template"
     if not template.exists():
         fill(template)

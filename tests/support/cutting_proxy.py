@@ -1,4 +1,4 @@
-"""A proxy in front of a PostgreSQL server that cuts connections where it hurts most: around a commit."""
+"""A proxy in front of a PostgreSQL server that cuts connections around a commit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import threading
 from enum import Enum
 
 COMMIT = b"commit\0"
-"""How a statement that commits ends in whatever message carries it."""
+"""The end of a statement that commits, in any kind of message."""
 
 
 class Cut(Enum):
-    """What the proxy does to the next commit that passes."""
+    """The action of the proxy at the next commit."""
 
     NOTHING = "lets it pass"
     QUESTION = "cuts it off before the server hears of it"
@@ -21,7 +21,7 @@ class Cut(Enum):
 
 
 class CuttingProxy:
-    """Listens on this machine and passes everything on to a server's socket, but for what it is told to cut."""
+    """Listen on this machine and forward everything to a server's socket, except for the requested cut."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -31,11 +31,11 @@ class CuttingProxy:
         self.cuts = 0
         self.turned_away = 0
         self.turns_away = False
-        """Whether nobody who comes now reaches the server."""
+        """Whether new connections are refused."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def url(self, database: str) -> str:
-        """The address of a database behind it."""
+        """Return the address of a database behind the proxy."""
         return f"postgresql://moss@127.0.0.1:{self.port}/{database}"
 
     def _listen(self) -> None:
@@ -78,12 +78,12 @@ class CuttingProxy:
         return True
 
     def close(self) -> None:
-        """Takes nobody any more."""
+        """Accept no more connections."""
         self._listening.close()
 
 
 def _wait_for_commit(client: socket.socket, server: socket.socket) -> None:
-    """Passes on the rest of what the client asks until the server says that it has committed."""
+    """Forward the client's requests until the server confirms the commit."""
     answered = b""
     while b"COMMIT\0" not in answered:
         readable, _, _ = select.select([client, server], [], [])

@@ -1,4 +1,4 @@
-"""A script that dies at its n-th step on the disk: at a write, a sync, a removal, or a change of names."""
+"""A script that dies at its n-th step on the disk: at a write, a sync, a removal, or a rename."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ for name in ("rename", "link", "unlink", "rmdir", "mkdir"):
     setattr(os, name, deadly(getattr(os, name)))
 disk = Deadly()
 """
-"""Then comes what it does, with its own arguments from `sys.argv[2]` on; it says `whole` when it came to its end."""
+"""The beginning of a script; its arguments follow from `sys.argv[2]` on, and it prints `whole` when it finishes."""

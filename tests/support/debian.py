@@ -1,4 +1,4 @@
-"""Programs that tests need and Debian has."""
+"""Debian packages of programs that tests need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 def installed(package: str, find: Callable[[], str | None]) -> str | None:
-    """The program that `find` finds, its package installed first where it is missing and this process may; one does."""
+    """Return the program that `find` returns; if it is missing and this process may, install its package first."""
     if found := find():
         return found
     if os.geteuid() != 0 or not shutil.which("apt-get"):

@@ -1,4 +1,4 @@
-"""Answers held against what their tools declare: nothing undeclared, nothing missing, everything of its type."""
+"""Compare answers with the declarations of their tools: no undeclared field, no missing one, every type correct."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPES: dict[str, Any] = {
 
 
 def check_answer(tool: str, answer: dict[str, Any]) -> None:
-    """Fails when an answer is not what its tool declares."""
+    """Assert that an answer has the declared form."""
     operation = catalog.find(tool)
     assert operation is not None, tool
     names = V1_NAMES if operation.alias_of else {}
@@ -33,7 +33,7 @@ def check_answer(tool: str, answer: dict[str, Any]) -> None:
 def deviations(
     answer: dict[str, Any], shape: ResponseSchema, names: dict[str, str], at: str = "", *, shortened: bool = False
 ) -> Iterator[str]:
-    """Where an object differs from its shape; `names` are what some fields are called instead.
+    """Return the differences between an object and its shape; `names` maps renamed fields.
 
     Inside a `shortened` answer texts and times may be missing.
     """
@@ -75,7 +75,7 @@ def _wrong_inside(value: Any, field: Field, names: dict[str, str], at: str, shor
 
 
 def told(answer: dict[str, Any], shape: ResponseSchema, name: str) -> Iterator[str]:
-    """What an answer holds of its declaration: `Name.field`, and whether it is null, left out or a word.
+    """Return the declared parts in an answer: `Name.field`, and whether it is null, absent or a word.
 
     What belongs to no named shape is told of the tool, `name`; what several tools share is told once for all.
     """
@@ -88,7 +88,7 @@ def told(answer: dict[str, Any], shape: ResponseSchema, name: str) -> Iterator[s
 
 
 def _owner(shape: ResponseSchema, name: str, key: str) -> str:
-    """The name under which a field is told; what many tools share is told once for all."""
+    """Return the name under which a field is reported; fields shared by many tools have one common name."""
     shared = {**WRITTEN, "omitted": OMITTED}
     return "Shared" if shape.fields[key] is shared.get(key) else shape.name or name
 
@@ -111,7 +111,7 @@ def _told(value: Any, field: Field, at: str) -> Iterator[str]:
 
 
 def tellable(shape: ResponseSchema, name: str, known: set[str] | None = None) -> Iterator[str]:
-    """Everything of a declaration that `told` can find in answers."""
+    """Return every part of a declaration that `told` can return."""
     known = set() if known is None else known
     owner = shape.name or name
     if owner in known:

@@ -1,4 +1,4 @@
-"""A page and a form in the place of Moss's own: what the server promises of pages holds for any."""
+"""A page and a form in place of Moss's own, to test the server's guarantees for any pages."""
 
 from __future__ import annotations
 

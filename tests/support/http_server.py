@@ -1,4 +1,4 @@
-"""A real server over HTTP in a process of its own, and requests to it whose every header the test decides."""
+"""A real HTTP server in a separate process, and requests whose headers are all set by the test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ sys.modules["moss_memory.web.app"] = http_pages
 from moss_memory.cli.main import main
 sys.exit(main())
 """
-"""`moss serve` with pages of the tests."""
+"""Code of a process that runs `moss serve` with pages of the tests."""
 
 FAKES = """\
 import sys
@@ -40,19 +40,19 @@ server.ServerContext = FakeDesk
 from moss_memory.cli.main import main
 sys.exit(main())
 """
-"""The same with the tests' own tools."""
+"""Code of a process that serves the tests' own tools."""
 
 UNHURRIED = (
     "from moss_memory.http import server\n"
-    f"server.FINISH_S, server.GONE_S, server.REST_S = {TIMEOUT_S / 2}, {TIMEOUT_S}, {TIMEOUT_S}\n"
+    f"server.FINISH_S, server.EXIT_AFTER_SIGNAL_S, server.STOP_WORKERS_S = {TIMEOUT_S / 2}, {TIMEOUT_S}, {TIMEOUT_S}\n"
 )
-"""Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
+"""Code to prepend to a server's: it raises the shutdown timeout, so that a busy machine cancels no call."""
 
 Headers = Iterable[tuple[str, str]]
 
 
 class Answer:
-    """What came back: status, headers in lower case, and the body."""
+    """A response: status, headers in lower case, and the body."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
@@ -69,7 +69,7 @@ class Answer:
 
 
 MEASURED_S = 10
-"""The time in which a server that is measured may end."""
+"""The shutdown timeout of a server whose times are measured."""
 
 
 class HttpServer:
@@ -118,15 +118,15 @@ class HttpServer:
         self._errors.close()
 
     def stderr(self) -> str:
-        """What the server has written to stderr."""
+        """Return the server's stderr until now."""
         return os.pread(self._errors.fileno(), 1_000_000, 0).decode()
 
     def logged(self, words: str) -> None:
-        """Waits until the log has these words."""
+        """Wait until the log contains these words."""
         wait_until(lambda: words in self.stderr(), f"{words!r} is not in the log")
 
     def ask(self, method: str, path: str, headers: Headers = (), body: bytes | str = b"") -> Answer:
-        """The answer to a request with these headers, to which only Host and the length are added if missing."""
+        """Return the response to a request with exactly these headers; Host and the length are added if missing."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             self.send(connection, method, path, headers, body)
@@ -155,7 +155,7 @@ class HttpServer:
 
     @property
     def authorized(self) -> list[tuple[str, str]]:
-        """The headers that a program sends with its messages."""
+        """Return the headers that a program sends with its messages."""
         return [
             ("Authorization", f"Bearer {self.token}"),
             ("Content-Type", "application/json"),
@@ -163,7 +163,7 @@ class HttpServer:
         ]
 
     def open(self, version: str = "2025-11-25", path: str = "/mcp") -> list[tuple[str, str]]:
-        """Opens a session of its own and returns the header that belongs to it."""
+        """Open a new session and return its header."""
         client = {"name": "test", "version": "1"}
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
         message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
@@ -173,23 +173,23 @@ class HttpServer:
 
     @property
     def in_session(self) -> list[tuple[str, str]]:
-        """The headers that a program sends with its messages once it shook hands."""
+        """Return the headers that a program sends with its messages after initialization."""
         if not self.session:
             self.session = self.open()[0][1]
         return [*self.authorized, ("Mcp-Session-Id", self.session)]
 
     def post(self, message: Any, *headers: tuple[str, str]) -> Answer:
-        """The answer to a message in a session that all such messages share."""
+        """Return the response to a message in a session shared by all such messages."""
         return self.ask("POST", "/mcp", [*self.in_session, *headers], json.dumps(message))
 
     def link(self) -> str:
-        """The path of a new link, as a program with the token gets it."""
+        """Return the path of a new login link, requested with the token."""
         answer = self.ask("POST", "/sign-in", self.authorized)
         assert answer.status == 200
         return answer.text.strip().removeprefix(self.origin)
 
     def sign_in(self) -> list[tuple[str, str]]:
-        """Signs a browser in and returns the header that it sends from then on."""
+        """Sign a browser in and return the header that it sends from then on."""
         answer = self.ask("POST", self.link(), [("Origin", self.origin)])
         assert answer.status == 303, answer.text
         self.base = answer.headers["location"].rstrip("/")
@@ -197,13 +197,13 @@ class HttpServer:
         return [("Cookie", self.cookie)]
 
     def end(self) -> int:
-        """Ends the server as a service manager does, and says how it ended."""
+        """End the server as a service manager does, and return its exit code."""
         self.process.terminate()
         return self.process.wait(TIMEOUT_S)
 
 
 def _port_of(pid: int) -> int:
-    """The port on which a process listens."""
+    """Return the port on which a process listens."""
     sockets = {os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")}
     with open("/proc/net/tcp", encoding="ascii") as file:
         lines = [line.split() for line in file.read().splitlines()[1:]]

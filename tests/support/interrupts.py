@@ -1,4 +1,4 @@
-"""Calls that are interrupted at a given step, and what must hold of the store afterwards."""
+"""Calls interrupted at a given step, and checks of the store afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOCKING = tuple(
     os.path.join(SOURCE, "storage", "sqlite", f"{name}.py")
     for name in ("engine", "lock", "readers", "transaction", "waiter")
 )
-"""The modules of which every single opcode is interrupted."""
+"""The modules in which every opcode is interrupted."""
 PYTHON_LOCKS = {"IdSource.__call__"}
 """Functions with a `with` over a lock that is written in C.
 
@@ -85,7 +85,7 @@ class Steps:
 
 
 def interrupted(call: Callable[[], object], at: int, *, opcodes: bool) -> tuple[bool, BaseException | None]:
-    """Make a call, interrupted at a step: whether it has that step, and the error that it ended in."""
+    """Make a call, interrupted at a step; return whether it has that step, and the error that it raised."""
     steps = Steps(at, opcodes=opcodes)
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None  # an interrupt in a finalizer cannot be raised
     before = sys.gettrace()  # that of coverage, which would measure nothing more in this process
@@ -106,7 +106,7 @@ class Shop:
     def __init__(self, home: Path, *, waits: bool = False) -> None:
         self.home = home
         self.waits = waits
-        """Whether calls wait for the lock: the thread of one that gave up passes through the lock once more."""
+        """Whether calls wait for the lock: the thread of an abandoned wait acquires the lock once more."""
         self.store = open_at(home)
         self.engine: Any = self.store._engine
         self.count = 0
@@ -127,7 +127,7 @@ class Shop:
         return self.process.stdout.readline().strip()
 
     def problems(self) -> list[str]:
-        """Everything that an interrupted call has left: locks, transactions, readers in use."""
+        """Return everything that an interrupted call has left: locks, transactions, readers in use."""
         self.count += 1
         assert self.process.stdin is not None
         print("patient" if self.waits else "quick", self.count, file=self.process.stdin, flush=True)
@@ -145,7 +145,7 @@ class Shop:
         return found
 
     def finish(self) -> None:
-        """Release whatever the preparation of a call has acquired."""
+        """Release everything that the preparation of a call has acquired."""
         for step in self.after_call:
             step()
         self.after_call.clear()
@@ -155,7 +155,7 @@ class Shop:
 
     def check_nothing_is_open(self) -> None:
         """Assert that an interrupted call, forgotten by now, has left no reader in use and no file open."""
-        assert not self.engine.readers.in_use
+        assert not self.engine.readers.count_in_use()
         # The thread of a waiter that gave up ends once it gets the lock.
         wait_until(lambda: not open_files(self.home) - self.files, "a file is left open")
 
@@ -165,7 +165,7 @@ class Shop:
 
 
 def in_thread(call: Callable[[], object]) -> None:
-    """Make a call in a thread of its own; its error is raised here."""
+    """Make a call in a new thread; raise its error here."""
     errors: list[BaseException] = []
 
     def work() -> None:
@@ -182,7 +182,7 @@ def in_thread(call: Callable[[], object]) -> None:
 
 
 def open_files(folder: Path) -> Counter[str]:
-    """The files of a store that this process has open, and how often."""
+    """Return the files of a store that this process has open, with their numbers of descriptors."""
     found: Counter[str] = Counter()
     for number in os.listdir("/proc/self/fd"):
         try:
@@ -230,7 +230,7 @@ def purging(shop: Shop, number: int) -> Callable[[], object]:
 
 
 def waiting(shop: Shop, number: int) -> Callable[[], object]:
-    """A store that waits for a lock which is released as soon as it waits."""
+    """Make a store wait for a lock that is released as soon as it waits."""
     other = WriteLock(str(shop.home))
     hold = other.hold()
     hold.acquire(TIMEOUT_S)
@@ -331,6 +331,6 @@ print(json.dumps(storm(Path(sys.argv[1]), int(sys.argv[2]), seed=int(sys.argv[3]
 
 
 def check_whole_or_nothing(home: Path) -> None:
-    """Assert that of every import there is all or nothing."""
+    """Assert that every import is stored whole or not at all."""
     counted = rows(home, "select workspace_raw, count(*) from capsules where workspace_raw like 'import %' group by 1")
     assert {count for _, count in counted} <= {3}, counted

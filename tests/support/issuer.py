@@ -15,7 +15,7 @@ AUDIENCE = "moss-of-the-team"
 
 
 class Issuer:
-    """Serves its metadata and keys at an address of this machine."""
+    """Serve metadata and keys at an address of this machine."""
 
     def __init__(self) -> None:
         self.keys: dict[str, Key] = {}
@@ -32,7 +32,7 @@ class Issuer:
                 issuer.answer(self)
 
             def log_message(self, *_: Any) -> None:
-                """Says nothing."""
+                """Print nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -55,11 +55,11 @@ class Issuer:
         self.keys[kid] = RSAKey.generate_key(2048) if algorithm == "RS256" else ECKey.generate_key("P-256")
 
     def now(self, later_s: int = 0) -> int:
-        """The time in seconds, or a later one."""
+        """Return the time in seconds, plus `later_s`."""
         return int(time.time()) + later_s
 
     def claims(self, **changes: Any) -> dict[str, Any]:
-        """The claims of a valid token with some changed, or left out if None."""
+        """Return the claims of a valid token with some changed, or left out if None."""
         usual = {
             "iss": self.address,
             "aud": AUDIENCE,

@@ -1,4 +1,4 @@
-"""A writer that is to be killed: what it plans, and what its workspace must look like after each step."""
+"""A writer that is killed: its planned calls, and the expected state of its workspace after each step."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ WORK = writer_with("tools.capsule.capsule_tools", "tools.capsule.capsule_files",
 
 Row = tuple[str, tuple[str, ...], str | None, bool]
 State = dict[str, Row]
-"""By name: the word of its text, the lines appended to it, its phase, and whether it is deleted."""
+"""For each name: the word of its text, the appended lines, its phase, and whether it is deleted."""
 
 
 class Plan:
-    """A seeded list of writes in one workspace, with the state that each must lead to."""
+    """A seeded list of writes in one workspace, with the expected state after each."""
 
     def __init__(self, home: Path, worker: int) -> None:
         self.workspace = f"worker {worker}"
@@ -105,7 +105,7 @@ class Plan:
 
 
 def state_of(home: Path, workspace: str) -> State:
-    """What the store says about the workspace, in the words of the plan."""
+    """Return the stored state of the workspace, in the form of the plan."""
     state: State = {}
     with open_at(home) as store:
         arguments = {"workspace": workspace, "include_deleted": True, "limit": 100}
@@ -119,7 +119,7 @@ def state_of(home: Path, workspace: str) -> State:
 
 
 def killed_unfinished(home: Path, worker: int, chance: random.Random) -> bool:
-    """Kills one writer in the middle and asserts what it left; whether it had still something to do."""
+    """Kill one writer during its work and check the store; return whether it was unfinished."""
     plan = Plan(home, worker)
     acknowledged = kill_in_the_middle(WORK, home, plan.steps, some_of(STEPS // 2, chance)).count(b"a")
     found = state_of(home, plan.workspace)
@@ -130,7 +130,7 @@ def killed_unfinished(home: Path, worker: int, chance: random.Random) -> bool:
 
 
 def check_exports(home: Path) -> None:
-    """A file under its final name is whole; what is not whole has another name."""
+    """Assert that a file under its final name is whole; partial files have other names."""
     for path in (home / "exports").iterdir():
         if path.name.endswith(".jsonl") and not path.name.startswith("import-"):
             content = path.read_text()

@@ -1,4 +1,4 @@
-"""A process that writes, and is killed in the middle of it."""
+"""A process that is killed while it writes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 from support.python_process import start
 
 Wait = Callable[[int], tuple[bytes, float]]
-"""Reads acknowledgements as long as nothing should happen; what it read, and within how many seconds to kill then."""
+"""Read acknowledgements before the kill; return them, and the seconds within which to kill then."""
 
 
 def writer_with(*modules: str) -> str:
-    """A script that runs the plan from stdin and acknowledges each step with one byte, until it is killed.
+    """Return a script that runs the plan from stdin and acknowledges each step with one byte, until it is killed.
 
     The modules are loaded before it says that it is ready, so that the first step is a write and nothing else.
     """
@@ -38,7 +38,7 @@ sys.stdin.readline()
 
 
 def kill_in_the_middle(script: str, home: Path, steps: list[Any], wait: Wait) -> bytes:
-    """Starts a writer, kills it at the moment that `wait` chooses and returns what it acknowledged."""
+    """Start a writer, kill it at the moment that `wait` chooses, and return its acknowledgements."""
     worker = start(script, home)
     assert worker.stdin is not None
     assert worker.stdout is not None
@@ -60,7 +60,7 @@ def kill_in_the_middle(script: str, home: Path, steps: list[Any], wait: Wait) ->
 
 
 def some_of(most: int, chance: random.Random) -> Wait:
-    """Waits for some acknowledgements, at most so many."""
+    """Return a wait for some acknowledgements, at most `most`."""
 
     def wait(answers: int) -> tuple[bytes, float]:
         said = b"".join(os.read(answers, 1) for _ in range(1 + chance.randrange(most)))
@@ -70,7 +70,7 @@ def some_of(most: int, chance: random.Random) -> Wait:
 
 
 def all_before(step: int, chance: random.Random) -> Wait:
-    """Waits for the steps before one, and then for no longer than the longest of them took."""
+    """Return a wait for all steps before one, and then for at most the time of the longest of them."""
 
     def wait(answers: int) -> tuple[bytes, float]:
         said, longest_s = os.read(answers, 1), 0.005

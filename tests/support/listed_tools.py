@@ -1,4 +1,4 @@
-"""A server started as a client starts it, asked once what it offers."""
+"""List the tools of a server that is started as a client starts it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def listed_tools(command: list[str], home: Path, **environment: str) -> set[str]:
-    """The tools that a server lists, started so and asked over its stdin."""
+    """Return the tools that a server lists over stdio."""
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     messages: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},

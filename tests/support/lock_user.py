@@ -1,4 +1,4 @@
-"""A process that takes the write lock and lets go of it as it is told, and tells when it waits and when it has it."""
+"""A process that acquires and releases the write lock on command, and reports when it waits and when it has it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from moss_memory.config import load_config
-from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.call import CallContext
 from moss_memory.storage.sqlite.lock import Hold, Waiter, WriteLock
 from support.python_process import start
 
@@ -19,6 +19,7 @@ from support.python_process import start
 USER = """
 import os, signal, sys
 from moss_memory.errors import MossError
+from moss_memory.storage.files import private_files
 from moss_memory.storage.sqlite import lock as lock_module
 from support.lock_user import watched
 
@@ -42,8 +43,8 @@ class Counted:
 
 lock = watched(home, lambda: print("waits", flush=True))
 print("ready", flush=True)
-for module in (lock_module,):
-    module.os, module.fcntl = Counted(os), Counted(module.fcntl)
+lock_module.os = private_files.os = Counted(os)
+lock_module.fcntl = Counted(lock_module.fcntl)
 for word in sys.stdin:
     if word.startswith("take"):
         try:
@@ -58,7 +59,7 @@ for word in sys.stdin:
 
 
 class SimpleLock:
-    """A write lock of which one hold at a time is acquired and released."""
+    """A write lock with at most one hold at a time."""
 
     def __init__(self, home: object) -> None:
         self.lock = WriteLock(str(home))
@@ -82,7 +83,7 @@ class SimpleLock:
 
 
 def watched(home: object, waits: Callable[[], object]) -> SimpleLock:
-    """A lock that tells when somebody begins to wait for it, right before it does."""
+    """Return a lock that reports each wait right before it begins."""
     lock = SimpleLock(home)
     new_waiter = lock.lock.new_waiter
 
@@ -96,7 +97,7 @@ def watched(home: object, waits: Callable[[], object]) -> SimpleLock:
 
 
 def call(cancelled: Any = None, operation: str = "capsule_store") -> CallContext:
-    """A caller of the lock."""
+    """Return a call context."""
     return CallContext(
         operation=operation,
         config=load_config(home="/nowhere", cwd="/"),
@@ -108,7 +109,7 @@ def call(cancelled: Any = None, operation: str = "capsule_store") -> CallContext
 
 
 class LockUser:
-    """The process, and what can be asked of it."""
+    """The process, and commands to it."""
 
     def __init__(self, home: Path, *, killed_at: int = 0) -> None:
         self.process: subprocess.Popen[str] = start(USER, home, killed_at)
@@ -120,7 +121,7 @@ class LockUser:
 
     @property
     def answers(self) -> int:
-        """The descriptor on which its words arrive."""
+        """Return the descriptor of its reports."""
         assert self.process.stdout is not None
         return self.process.stdout.fileno()
 
@@ -129,18 +130,18 @@ class LockUser:
         print(*words, file=self.process.stdin, flush=True)
 
     def hear(self) -> str:
-        """Its next word; nothing once it is dead."""
+        """Return its next report; an empty one once it is dead."""
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
     def hear_in_the_end(self) -> str:
-        """Its next word but "waits": a waiter that finds another lock file waits once more."""
+        """Return its next report except "waits", because a waiter that finds a new lock file waits again."""
         while (word := self.hear()) == "waits":
             pass
         return word
 
     def take(self, timeout_s: float = 60.0) -> str:
-        """Tells it to take the lock; whether it waits or has it."""
+        """Make it acquire the lock; return whether it waits or has it."""
         self.tell("take", timeout_s)
         return self.hear()
 
@@ -149,7 +150,7 @@ class LockUser:
         assert self.hear() == "let go"
 
     def stop(self) -> None:
-        """Stops it as Ctrl-Z does, and waits until it is."""
+        """Stop it by SIGSTOP, and wait until it is stopped."""
         os.kill(self.pid, signal.SIGSTOP)
         os.waitpid(self.pid, os.WUNTRACED)
 

@@ -35,7 +35,7 @@ def uuid(chance: Chance) -> str:
 
 
 def shaped(*parts: str | tuple[str, int]) -> Make:
-    """Return what makes values of literals, in which `|` is left out, and of so many characters from a set."""
+    """Return a function that makes values of literals, without their `|`, and of random characters from a set."""
 
     def make(chance: Chance) -> str:
         return "".join(part.replace("|", "") if isinstance(part, str) else some(chance, *part) for part in parts)
@@ -44,7 +44,7 @@ def shaped(*parts: str | tuple[str, int]) -> Make:
 
 
 def with_uuid(before: str, after: str = "") -> Make:
-    """Return what makes values with a UUID between two literals."""
+    """Return a function that makes values with a UUID between two literals."""
     return lambda chance: before.replace("|", "") + uuid(chance) + after
 
 
@@ -61,7 +61,7 @@ def json_web_token(chance: Chance) -> str:
 
 
 def private_key(kind: str) -> Make:
-    """Return what makes private keys as PEM writes them."""
+    """Return a function that makes private keys in PEM format."""
 
     def make(chance: Chance) -> str:
         lines = "\n".join(some(chance, BASE64, 64) for _ in range(12))
@@ -266,7 +266,7 @@ TOKENS: dict[str, Make] = {
     "yandex": shaped("AQ|VN", (BASE64URL, 36)),
     "zuplo": shaped("zp|ka_", (LOWER, 32), "_", (HEX, 8)),
 }
-"""Kind -> what makes a value that is known wherever it stands."""
+"""For each kind, a function that makes a value that is found in any context."""
 
 TEXTS: dict[str, Make] = {
     "ansible-become": lambda chance: f"ansible_become_password: {_password(chance)}",
@@ -335,4 +335,4 @@ TEXTS: dict[str, Make] = {
     "token-in-url": lambda chance: f"https://{some(chance, HEX, 40)}@github.com/shop/api.git",
     "wireguard": lambda chance: f"[Interface]\nPrivateKey = {some(chance, BASE64, 43)}=",
 }
-"""Kind -> what makes a text that contains a value known by the text around it."""
+"""For each kind, a function that makes a text with a value that is found by its context."""

@@ -1,4 +1,4 @@
-"""Many processes that write back to back, and how often each was overtaken."""
+"""Many processes that write without a pause, and the number of times that each was overtaken."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ print(json.dumps({"turns": turns, "refused": refused}))
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it."""
+    """The results of a trial."""
 
     refused: Counter[str]
-    """How many writes were refused, by code."""
+    """The number of refused writes by code."""
     waited: int
-    """How many writes had to wait."""
+    """The number of writes that waited."""
     overtaken: list[int]
-    """For each write that was overtaken: by how many that asked later."""
+    """For each overtaken write: the number of later requests that were served before it."""
 
 
 def write_at_once(home: Path, *, writers: int, writes: int, timeout_s: float) -> Trial:
-    """Lets so many processes make so many writes each, all at once."""
+    """Let `writers` processes make `writes` writes each, all at once."""
     processes = [start(WRITE, home, worker, writes) for worker in range(writers)]
     try:
         for process in processes:
@@ -77,7 +77,7 @@ def write_at_once(home: Path, *, writers: int, writes: int, timeout_s: float) ->
 
 
 def _overtaken(numbers: list[int]) -> list[int]:
-    """Return, for each number with larger ones before it, how many they are."""
+    """Return, for each number with larger ones before it, the number of those."""
     seen: list[int] = []
     found = []
     for number in numbers:

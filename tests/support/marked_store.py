@@ -1,4 +1,4 @@
-"""A store of many things of the same names, in which every text of a thing holds a word that nothing else holds."""
+"""A store with many rows of equal names, in which each text of a row contains a unique word."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from contract.doors import StoreDoor
 
 BOOKKEEPING = {"numbers", "erasures", "remembered", "activity", "documents", "task_numbers", "upkeep", "store_facts"}
-"""Tables that hold nothing of anybody's: counters, and what is being done."""
+"""Tables without user content: counters, and pending work."""
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
 
 class Thing:
-    """Something that can be erased: how it is named, and the words that go with it."""
+    """A row that can be erased: its arguments, and its words."""
 
     def __init__(self, word: str, **erased_by: Any) -> None:
         self.words = {word}
@@ -32,7 +32,7 @@ class Thing:
 
 
 class Marked:
-    """The building of such a store, by chance."""
+    """Build such a store at random."""
 
     def __init__(self, door: StoreDoor, chance: random.Random) -> None:
         self.door = door
@@ -42,7 +42,7 @@ class Marked:
         self._tasks: dict[tuple[str, str], Thing] = {}
 
     def word(self) -> str:
-        """A new word, whose beginning or end no other shares."""
+        """Return a new word that shares neither its beginning nor its end with another."""
         return "".join(self.chance.choices(LETTERS, k=14))
 
     def thing(self, word: str, **erased_by: Any) -> Thing:
@@ -50,7 +50,7 @@ class Marked:
         return self.things[-1]
 
     def build(self, workspace: str) -> None:
-        """Fills a workspace."""
+        """Fill a workspace."""
         here = {"workspace": workspace}
         self.named(workspace)
         self.record(workspace)
@@ -74,7 +74,7 @@ class Marked:
         self.delete_some(workspace)
 
     def named(self, workspace: str) -> None:
-        """Capsules and artifacts of one name, some of them deleted."""
+        """Store capsules and artifacts of one name, some of them deleted."""
         for _ in range(2):
             word = self.word()
             text = {"capsule_text": FULL + word, "title": f"{word} title", "tags": [f"{word}tag"], "role": word}
@@ -92,7 +92,7 @@ class Marked:
             self.door(f"{thing.erased_by['type']}_restore", id=thing.erased_by["id"])
 
     def record(self, workspace: str) -> None:
-        """Two records of one entity."""
+        """Store two records of one entity."""
         for _ in range(2):
             word = self.word()
             body = {**SAMPLES["release"], "version": word, "acceptance_criteria": [f"{word} criterion"]}
@@ -110,7 +110,7 @@ class Marked:
         return self.thing(word, type="note", workspace=workspace, seq=entry["seq"])
 
     def node(self, workspace: str, root: str, doc: str, id: str) -> Thing:
-        """The node of an id in a graph, on all branches that share a base."""
+        """Store a node with one id in a graph, on all branches that share a base."""
         key = workspace, root, doc, id
         if key not in self._nodes:
             where = {"workspace": workspace, "branch": root, "doc": doc, "id": id}
@@ -137,13 +137,13 @@ class Marked:
         return thing
 
     def subgoals(self, workspace: str) -> None:
-        """A subgoal without a title of its own, and one below it."""
+        """Store a subgoal without its own title, and one below it."""
         below = "Q1"
         for _ in range(2):
             below = self.door("branchmind_think_subgoal_open", workspace=workspace, question_id=below)["subgoal_id"]
 
     def diverge(self, workspace: str) -> None:
-        """Branches say different things of one node and its edges; merges find conflicts."""
+        """Change one node and its edges differently on two branches; merge them into conflicts."""
         here, both = {"workspace": workspace}, {"from": "try", "into": "main"}
         thing = self.node(workspace, "main", "graph", "H1")
         for branch in ("try", "main"):
@@ -167,7 +167,7 @@ class Marked:
         self.door("branchmind_graph_apply", **here, doc="other", ops=[node])
 
     def tasks(self, workspace: str) -> None:
-        """A plan and two tasks that say everything that one can say."""
+        """Store a plan and two tasks with every field set."""
         here = {"workspace": workspace}
         word = self.word()
         self.door("tasks_create", **here, kind="plan", title=f"{word} title", description=f"{word} description")
@@ -210,7 +210,7 @@ class Marked:
         return word, {"title": f"{word} title", **texts}
 
     def delete_some(self, workspace: str) -> None:
-        """Sometimes deletes a step, or a task."""
+        """Delete a step or a task at random."""
         here = {"workspace": workspace}
         if self.chance.random() < 0.5:
             steps = self.door("tasks_radar", **here, target="TASK-001")["steps"]
@@ -220,7 +220,7 @@ class Marked:
 
 
 def erase_exactly(door: StoreDoor, thing: Thing, others: set[str], *, named: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Erases a thing and asserts that none of its words is left, and that every row of others is as before."""
+    """Erase a row; assert that none of its words is left, and that every row of others is unchanged."""
     before = rows_of(door)
     assert all(any(word in row for row in before) for word in thing.words), f"{thing} was never whole"
     tried = door("moss_erase", **thing.erased_by, dry_run=True)
@@ -242,7 +242,7 @@ def erase_exactly(door: StoreDoor, thing: Thing, others: set[str], *, named: tup
 
 
 def rows_of(door: StoreDoor) -> Counter[str]:
-    """Every row of every table that holds something of somebody's, as JSON; how often a task was changed is not."""
+    """Return every row of every table with user content, as JSON, without the revisions of tasks."""
     with Beside(door.home) as beside:
         dumped = beside.dump()
         columns, _ = beside.read(lambda tx: beside.engine.columns(tx, "tasks"))
@@ -257,7 +257,7 @@ def rows_of(door: StoreDoor) -> Counter[str]:
 
 
 def _places(door: StoreDoor, word: str) -> list[str]:
-    """Where a word stands: in files, in tables, or in what the search finds."""
+    """Return the places of a word: files, tables, or search results."""
     found = door("moss_search", query=f"{word}*", search_mode="keyword")["items"]
     door.store.close()
     with Beside(door.home) as beside:

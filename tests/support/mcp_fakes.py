@@ -1,4 +1,4 @@
-"""A store and an offer whose tools wait, fail and misbehave when told to; also served by a process."""
+"""A store and an offer whose tools wait, fail and misbehave on request; also served by a process."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from collections.abc import Callable
 from typing import Any
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.mcp.stdio import Server, private_stdout
+from moss_memory.mcp.stdio import StdioConnection, private_stdout
 from moss_memory.mcp.tool_list import ToolList
 from moss_memory.registry.operation import Operation, operation
 
 
 @operation(answers={}, example="")
 def echo(tx: Any, *, text: str = "") -> dict[str, Any]:
-    """Says what it was told."""
+    """Return the text."""
     return {"text": text}
 
 
 @operation(mutates=True, answers={}, example="")
 def note(tx: Any, *, text: str) -> dict[str, Any]:
-    """Keeps a text."""
+    """Store a text."""
     tx.notes.append(text)
     return {"kept": len(tx.notes)}
 
 
 @operation(answers={}, example="")
 def recall(tx: Any) -> dict[str, Any]:
-    """Shows what was kept."""
+    """Return the stored texts."""
     return {"notes": list(tx.notes)}
 
 
 @operation(mutates=True, slow=True, answers={}, example="")
 def haul(tx: Any, *, gate: str = "", steps: int = 0, ended: str = "") -> dict[str, Any]:
-    """Waits for a file or an event, step by step, then keeps a note; leaves none when cancelled."""
+    """Wait for a file or an event, step by step, then store a note; store none if cancelled."""
     for step in range(1, steps + 1):
         tx.progress(step, steps)
     tx.started.set()
@@ -50,7 +50,7 @@ def haul(tx: Any, *, gate: str = "", steps: int = 0, ended: str = "") -> dict[st
 
 @operation(answers={}, slow_when_large=True, example="")
 def seek(tx: Any) -> dict[str, Any]:
-    """Looks through everything, which takes until the gate opens."""
+    """Search everything, which takes until the gate opens."""
     tx.started.set()
     tx.gate.wait()
     return {"notes": list(tx.notes)}
@@ -58,14 +58,14 @@ def seek(tx: Any) -> dict[str, Any]:
 
 @operation(answers={}, example="")
 def started(tx: Any) -> dict[str, Any]:
-    """Waits until a long call has begun."""
+    """Wait until a long call has begun."""
     tx.started.wait()
     return {}
 
 
 @operation(mutates=True, slow=True, answers={}, example="")
 def stuck(tx: Any) -> dict[str, Any]:
-    """Never ends and hears nothing."""
+    """Never end, and ignore cancellation."""
     tx.started.set()
     while True:
         tx.never.wait()
@@ -73,13 +73,13 @@ def stuck(tx: Any) -> dict[str, Any]:
 
 @operation(answers={}, example="")
 def crash(tx: Any) -> dict[str, Any]:
-    """Has a bug."""
+    """Raise an unexpected error."""
     raise RuntimeError("the secret cause")
 
 
 @operation(answers={}, example="")
 def shout(tx: Any) -> dict[str, Any]:
-    """Prints where it must not."""
+    """Print to stdout, which is reserved for the protocol."""
     print("printed by a library")
     os.write(1, b"written by a library\n")
     return {}
@@ -87,13 +87,13 @@ def shout(tx: Any) -> dict[str, Any]:
 
 @operation(answers={}, example="")
 def unprintable(tx: Any) -> dict[str, Any]:
-    """Answers what is no JSON."""
+    """Return an answer that is not JSON."""
     return {"value": float("nan")}
 
 
 @operation(mutates=True, answers={}, example="")
 def contended(tx: Any) -> dict[str, Any]:
-    """Finds the store busy unless it is called with patience."""
+    """Fail as if the store were busy, unless the call has a timeout."""
     if not tx.wait:
         raise MossError("STORAGE_BUSY", "busy")
     tx.started.set()
@@ -108,7 +108,7 @@ TOOLS: dict[str, Operation] = {
 
 
 class FakeStore:
-    """Runs the tools above; also the transaction they see."""
+    """Run the tools above; also the transaction that they get."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -124,7 +124,7 @@ class FakeStore:
         return False
 
     def read(self, body: Callable[..., Any], *, what: str, **_: Any) -> list[Any]:
-        """Has no workspaces for the instructions of a session, and no tokens."""
+        """Return no workspaces for the instructions of a session, and no tokens."""
         if what in ("token", "session"):
             raise MossError("STORAGE_BUSY", "there is none")
         return []
@@ -157,7 +157,7 @@ class _Transaction:
 
 
 class FakeOffer(ToolList):
-    """Offers the tools above."""
+    """Offer the tools above."""
 
     workspace = ""
 
@@ -176,10 +176,10 @@ class FakeOffer(ToolList):
 
 
 def serve() -> int:
-    """Serves the tools above on stdin and stdout."""
+    """Serve the tools above on stdin and stdout."""
     store: Any = FakeStore()
     offer: Any = FakeOffer()
-    return Server(lambda: offer, lambda: store, private_stdout()).run()
+    return StdioConnection(lambda: offer, lambda: store, private_stdout()).run()
 
 
 TESTS = os.path.dirname(os.path.dirname(__file__))

@@ -1,4 +1,4 @@
-"""A raw client: writes lines to a server's stdin and reads lines from its stdout, with bounded waits."""
+"""A raw client that writes lines to a server's stdin and reads lines from its stdout, with timeouts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import Any
 from support.patience import TIMEOUT_S
 
 SERVE = "import sys; from moss_memory.mcp.stdio import serve; sys.exit(serve())"
-UNHURRIED = f"from moss_memory.mcp import stdio\nstdio.FINISH_S, stdio.HANG_UP_GONE_S = {TIMEOUT_S / 2}, {TIMEOUT_S}\n"
-"""Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
+UNHURRIED = (
+    f"from moss_memory.mcp import stdio\nstdio.FINISH_S, stdio.EXIT_AFTER_EOF_S = {TIMEOUT_S / 2}, {TIMEOUT_S}\n"
+)
+"""Code to prepend to a server's: it raises the shutdown timeout, so that a busy machine cancels no call."""
 
 
 class PipeClient:
@@ -52,18 +54,18 @@ class PipeClient:
         self._errors.close()
 
     def write(self, *lines: bytes | str) -> None:
-        """Sends lines as they are."""
+        """Send lines unchanged."""
         assert self.process.stdin is not None
         data = b"".join((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines)
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
     def send(self, *messages: Any) -> None:
-        """Sends messages, one a line."""
+        """Send messages, one per line."""
         self.write(*(json.dumps(message) for message in messages))
 
     def line(self, within_s: float = TIMEOUT_S) -> str:
-        """The next line of output; fails when none comes in time."""
+        """Return the next line of output; fail at the timeout."""
         assert self.process.stdout is not None
         deadline = time.monotonic() + within_s
         parts = [self._buffer]
@@ -78,16 +80,16 @@ class PipeClient:
         return line.decode()
 
     def receive(self, within_s: float = TIMEOUT_S) -> Any:
-        """The next message."""
+        """Return the next message."""
         return json.loads(self.line(within_s))
 
     def ask(self, method: str, params: Any = None, id: Any = 1) -> Any:
-        """The next message after a request was sent."""
+        """Send a request and return the next message."""
         self.send(request(method, params, id))
         return self.receive()
 
     def hang_up(self) -> list[Any]:
-        """Closes stdin and returns what is still answered; the server ends."""
+        """Close stdin, wait until the server ends, and return its last messages."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         rest = self._buffer + self._drain()
@@ -95,7 +97,7 @@ class PipeClient:
         return [json.loads(line) for line in rest.splitlines()]
 
     def stderr(self) -> str:
-        """What the server has written to stderr."""
+        """Return the server's stderr until now."""
         self._errors.seek(0)
         return self._errors.read().decode()
 
@@ -105,11 +107,11 @@ class PipeClient:
 
 
 def request(method: str, params: Any = None, id: Any = 1) -> dict[str, Any]:
-    """A JSON-RPC request."""
+    """Return a JSON-RPC request."""
     message = {"jsonrpc": "2.0", "id": id, "method": method}
     return message if params is None else {**message, "params": params}
 
 
 def call(tool: str, arguments: Any = None, id: Any = 1, **more: Any) -> dict[str, Any]:
-    """A request that calls a tool."""
+    """Return a request that calls a tool."""
     return request("tools/call", {"name": tool, "arguments": arguments or {}, **more}, id)

@@ -1,4 +1,4 @@
-"""A real MCP server in a process of its own, spoken to over pipes."""
+"""A real MCP server in a separate process, connected by pipes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 
 
 class McpServer:
-    """Calls tools one after the other; each answer is the tool's result or its error code."""
+    """Call tools in sequence; each answer is the tool's result or its error code."""
 
     def __init__(self, home: Path, *options: str, workspace: str | None = None) -> None:
         self._next_id = 0
@@ -34,14 +34,14 @@ class McpServer:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The tool's structured answer, an error's payload included."""
+        """Return the tool's structured answer, or the payload of an error."""
         result = self._ask("tools/call", {"name": tool, "arguments": arguments})
         answer: dict[str, Any] = json.loads(result["content"][0]["text"])
         assert bool(result.get("isError")) == ("error" in answer)
         return answer
 
     def tools(self) -> list[dict[str, Any]]:
-        """What the server lists."""
+        """Return the listed tools."""
         listed: list[dict[str, Any]] = self._ask("tools/list", {})["tools"]
         return listed
 

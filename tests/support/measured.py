@@ -1,4 +1,4 @@
-"""How long something takes, for the few promises that name a time."""
+"""Measure the duration and the CPU time of functions, for the guarantees that name a time."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections.abc import Callable
 
 
 def waited_s(do: Callable[[], object]) -> float:
-    """Return how many seconds pass while something is done."""
+    """Return the seconds that a function takes."""
     began = time.monotonic()
     do()
     return time.monotonic() - began
 
 
 def cpu_s(do: Callable[[], object]) -> float:
-    """Return how many seconds of CPU this process uses while something is done; a busy machine does not count."""
+    """Return the CPU seconds that this process uses during a function, which do not depend on other processes."""
     began = time.process_time()
     do()
     return time.process_time() - began
 
 
 def thread_cpu_s(do: Callable[[], object]) -> float:
-    """Return how many seconds of CPU this thread uses while something is done; other threads do not count."""
+    """Return the CPU seconds that this thread uses during a function."""
     began = time.thread_time()
     do()
     return time.thread_time() - began
 
 
 def cpu_s_of(pid: int, do: Callable[[], object]) -> float:
-    """Return how many seconds of CPU another process uses while something is done."""
+    """Return the CPU seconds that another process uses during a function."""
     began = _used_s(pid)
     do()
     return _used_s(pid) - began
@@ -42,7 +42,7 @@ def _used_s(pid: int) -> float:
 
 
 LEAST_S = 0.05
-"""Less is mostly noise, and is not compared."""
+"""A shorter time is mostly noise, and is not compared."""
 
 
 def growth(run: Callable[[int], object], smaller: int, larger: int) -> float:

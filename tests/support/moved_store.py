@@ -1,4 +1,4 @@
-"""A store that moved house: everything is where it was, and says what it said."""
+"""Check that a moved store has equal rows and gives equal answers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from moss_memory.store import Store
 from support.beside import dump
 
 LEFT_BEHIND = ("upkeep", "erasures", "activity", "workspace_repositories")
-"""Tables of housekeeping, which a store makes for itself."""
+"""Housekeeping tables, which each store fills by itself."""
 
 
 FIRST_LAYOUT = Path(__file__).parents[1] / "moving" / "layout_1"
-"""An export as the first version of the layout had it."""
+"""An export in the first version of the layout."""
 
 
 def export_first_layout(out: Path) -> None:
-    """Put an export of the first layout into a folder."""
+    """Write an export of the first layout into a folder."""
     shutil.copytree(FIRST_LAYOUT, out)
 
 
 def files_of(folder: str | Path) -> dict[str, bytes]:
-    """Every file below a folder with its content."""
+    """Return the content of every file below a folder."""
     found = {}
     for place, _, names in os.walk(folder):
         for name in names:
@@ -36,14 +36,14 @@ def files_of(folder: str | Path) -> dict[str, bytes]:
 
 
 def rows_of(home: str) -> dict[str, list[Any]]:
-    """Every row that moves, by table; of the log of mutations only what tools show."""
+    """Return every row that moves, by table; of the log of mutations only the columns that tools show."""
     found = {name: sorted(rows, key=repr) for name, rows in dump(home).items() if name not in LEFT_BEHIND}
     found["events"] = [row for row in found.get("events", []) if row[6] is not None]
     return {name: rows for name, rows in found.items() if rows}
 
 
 def check_moves(store: Store, folder: Path, *, with_history: bool = True) -> None:
-    """Asserts that an export, brought into an empty store, gives it back: every row, every answer, every byte.
+    """Assert that an export, imported into an empty store, restores every row, every answer and every byte.
 
     Without history every row but the earlier versions.
     """
@@ -68,13 +68,13 @@ def check_moves(store: Store, folder: Path, *, with_history: bool = True) -> Non
 
 
 def answer(store: Store, tool: str, arguments: dict[str, Any]) -> Any:
-    """What a tool says, or the error with which it refuses."""
+    """Return a tool's answer, or the error that it raises."""
     said = outcome(store, tool, arguments)
     return said.payload() if isinstance(said, MossError) else said
 
 
 def questions(home: str) -> list[tuple[str, dict[str, Any]]]:
-    """What can be asked of a store: lists, radars, graphs, timelines, records, of everything and by workspace."""
+    """Return calls of reading tools: lists, radars, graphs, timelines, records, in total and by workspace."""
     found: list[tuple[str, dict[str, Any]]] = [
         ("capsule_inventory", {"include_deleted": True, "limit": 500}),
         ("artifact_list", {"include_deleted": True, "include_expired": True, "limit": 100}),

@@ -1,4 +1,4 @@
-"""One test that holds a rule against many things: a thousand items would take longer to report than to try."""
+"""One test for a rule on many values: reporting a thousand test items would take longer than checking them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def of_every(things: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """A rule for each of these becomes one test, which names all that break it; a tuple is several arguments."""
+    """Turn a rule into one test that lists all values that break it; a tuple is several arguments."""
 
     def decorate(rule: Callable[..., None]) -> Callable[[], None]:
         def test() -> None:

@@ -1,4 +1,4 @@
-"""Stores as earlier versions of Moss left them."""
+"""Stores with the schemas of earlier versions of Moss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 
 def make_old(home: str, version: int) -> None:
-    """Puts a closed store's rows into the schema of an earlier version, without what that did not know yet."""
+    """Copy a closed store's rows into the schema of an earlier version, without tables and columns that it lacked."""
     path = os.path.join(home, "moss.db")
     old = apsw.Connection(path + ".old")
     prepare(old)
@@ -36,7 +36,7 @@ def make_old(home: str, version: int) -> None:
 
 
 def _tables(connection: apsw.Connection) -> list[str]:
-    """The tables that hold rows of their own; those of the search index follow from them."""
+    """Return the tables with rows of their own; those of the search index are derived."""
     named = (
         "select name from sqlite_schema where type = 'table' and name not like 'search%' and name not like 'sqlite%'"
     )

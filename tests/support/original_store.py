@@ -1,4 +1,4 @@
-"""Stores as the original Moss wrote them, by the DDL of the two capsule documents."""
+"""Stores of the original Moss, made by the DDL of the two capsule documents."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ KINDS = {
     "first": (LATER, 1),
     "second": (SEARCHED, 2),
 }
-"""Its schemas and the `user_version` that goes with each."""
+"""The original schemas, each with its `user_version`."""
 
 
 def old_norm(raw: str) -> str:
-    """The normal form of the documents, which knows nothing of Unicode's."""
+    """Normalize a name as the documents specify, without Unicode normalization."""
     return " ".join(raw.strip().lower().split())
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:
-    """One capsule of the original."""
+    """Return one capsule of the original."""
     text = more.get("capsule_text", capsule(f"word{number}"))
     name = more.get("name_raw", f"Name {number}")
     where = more.get("workspace_raw", "Start Up")
@@ -101,7 +101,7 @@ def row(number: int, **more: Any) -> dict[str, Any]:
 
 
 def write_original(home: Path, rows: list[dict[str, Any]], kind: str = "second", *, journal: str = "wal") -> Path:
-    """A `moss.db` of the original with these rows, closed cleanly."""
+    """Write a `moss.db` of the original with these rows, closed cleanly."""
     home.mkdir(mode=0o700, exist_ok=True)
     path = home / "moss.db"
     schema, version = KINDS[kind]
@@ -120,7 +120,7 @@ def write_original(home: Path, rows: list[dict[str, Any]], kind: str = "second",
 
 
 def read_original(path: Path) -> list[tuple[Any, ...]]:
-    """Every row of an original store, or of a copy of one."""
+    """Return every row of an original store, or of a copy of one."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         return connection.execute("select * from capsules order by id").fetchall()

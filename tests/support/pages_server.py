@@ -1,4 +1,4 @@
-"""The pages on a port of their own, with the headers of the server and without its locks; counts what was refused."""
+"""The pages on a separate port, with the server's headers and without its locks; counts policy violations."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ POLICY = (
 
 
 class Headers:
-    """Sets on every answer what the server sets."""
+    """Set the server's headers on every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers with the policy in the headers."""
+        """Respond with the policy in the headers."""
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -44,7 +44,7 @@ class Headers:
 
 
 def app_of(store: Store, *, read_only: bool = False) -> Any:
-    """The pages of a store as an application."""
+    """Return the pages of a store as an ASGI application."""
     made = routes(store, base=BASE, form_token=lambda: FORM_TOKEN, read_only=read_only)
     return Headers(Starlette(routes=[Mount(BASE, routes=made)]))
 

@@ -1,4 +1,4 @@
-"""How long a test waits for what must come: so long that a busy machine is no reason to fail, only a fault is."""
+"""Wait for a condition with a timeout so long that only a fault exceeds it, not a busy machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TIMEOUT_S = 120.0
 
 
 def wait_until(it_is_so: Callable[[], bool], otherwise: str) -> None:
-    """Looks again and again until something is so that another process brings about."""
+    """Poll a condition that another process makes true; fail at the timeout."""
     deadline = time.monotonic() + TIMEOUT_S
     pause = threading.Event()
     while not it_is_so():

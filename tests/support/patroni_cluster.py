@@ -1,4 +1,4 @@
-"""Three servers that Patroni runs, with the files of the how-to, on addresses of this machine."""
+"""Three servers managed by Patroni, with the files of the how-to, on addresses of this machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAY_READ = (
     "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search",
     "--ambient-caps=+dac_read_search",
 )  # fmt: skip
-"""Makes root's programs another user's, who may still read where they lie."""
+"""Run root's programs as another user, who may still read their files."""
 
 
 class Member:
@@ -44,14 +44,14 @@ class Member:
         self.patroni: subprocess.Popen[bytes] | None = None
 
     def start_etcd(self) -> None:
-        """Starts the part that knows who is the primary."""
+        """Start etcd, which stores the name of the primary."""
         file = self._written(
             "etcd.conf.yml", f"data-dir: {self.folder}/etcd\nheartbeat-interval: 500\nelection-timeout: 5000"
         )
         self.etcd = self._start("etcd", str(_installed("etcd")), "--config-file", str(file))
 
     def start_patroni(self) -> None:
-        """Starts the part that runs the server."""
+        """Start Patroni, which runs the server."""
         file = self._written("patroni.yml", "")
         self.patroni = self._start("patroni", str(_installed("patroni")), str(file))
 
@@ -62,7 +62,7 @@ class Member:
             return subprocess.Popen(line, stdout=log, stderr=log, **alone)
 
     def _written(self, example: str, more: str) -> Path:
-        """A file of the how-to for this machine."""
+        """Return a file of the how-to, adapted to this machine."""
         text = self._cluster.here((FILES / example).read_text(), self.name)
         text = "\n".join([line for line in text.splitlines() if "ssl_" not in line and "data-dir" not in line])
         text = (
@@ -80,7 +80,7 @@ class Member:
         return file
 
     def status(self) -> dict[str, Any]:
-        """What its Patroni says of it."""
+        """Return the status that its Patroni reports."""
         try:
             with urllib.request.urlopen(f"http://{self._cluster.at(self.name, 8008)}/patroni", timeout=5) as answer:
                 told: dict[str, Any] = json.loads(answer.read())
@@ -91,7 +91,7 @@ class Member:
         return told
 
     def lose(self) -> None:
-        """Ends everything on it at once, but for etcd, of which enough is left on the others."""
+        """Kill all its processes except etcd, whose quorum must stay."""
         assert self.patroni is not None
         # Patroni starts the server so that it outlives Patroni; a lost machine takes both.
         server = int((self.folder / "moss" / "postmaster.pid").read_text().split()[0])
@@ -99,7 +99,7 @@ class Member:
         self.patroni = None
 
     def stop(self) -> None:
-        """Ends what still runs."""
+        """Stop the processes that still run."""
         for process in (self.patroni, self.etcd):
             if process is not None and process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -132,7 +132,7 @@ class PatroniCluster:
             raise
 
     def _make_certificates(self) -> None:
-        """Makes the certificates as the how-to says, for addresses of this machine."""
+        """Make the certificates as in the how-to, for addresses of this machine."""
         folder = self.folder / "certificates"
         folder.mkdir()
         line = ["sh", str(FILES / "certificates.sh"), *[f"{name}=127.0.0.1" for name in NAMES]]
@@ -147,7 +147,7 @@ class PatroniCluster:
                 self.programs.own(member.folder / given)
 
     def _turn_login_on(self) -> None:
-        """Runs the script of the how-to when etcd answers."""
+        """Run the script of the how-to once etcd answers."""
         first = self.members[0].folder
         script = self.here((FILES / "etcd-login.sh").read_text(), NAMES[0]).replace("/etc/etcd/", f"{first}/")
         passwords = {"ETCD_ROOT_PASSWORD": "choose-a-fifth", "ETCD_PATRONI_PASSWORD": "choose-a-fourth"}
@@ -162,11 +162,11 @@ class PatroniCluster:
         assert runs(script)
 
     def at(self, name: str, port: int) -> str:
-        """Where something is that is at this port of that machine."""
+        """Return the address of a port of a machine."""
         return f"127.0.0.1:{self._ports[name, port]}"
 
     def here(self, text: str, name: str) -> str:
-        """A file for db1 as that of another machine, with addresses of this one."""
+        """Adapt a file for db1 to another machine, with addresses of this one."""
         own = NAMES.index(name) + 1
 
         def address(found: re.Match[str]) -> str:
@@ -181,16 +181,16 @@ class PatroniCluster:
 
     @property
     def url(self) -> str:
-        """Where the store is, whichever machine has it."""
+        """Return the URL of the store, which is valid for any primary."""
         return f"postgresql://moss@{','.join(self.at(name, 5432) for name in NAMES)}/team"
 
     @property
     def leader(self) -> Member | None:
-        """The machine that can be written, if one can."""
+        """Return the machine with the primary, None if there is none."""
         return next((one for one in self.members if one.status().get("role") == "primary"), None)
 
     def wait_for_all(self) -> None:
-        """Waits until one leads and the two others may take over: before, nobody does when it is lost."""
+        """Wait for a leader and two standbys; earlier, no standby would replace a lost leader."""
 
         def whole() -> bool:
             told = [member.status() for member in self.members]
@@ -202,14 +202,14 @@ class PatroniCluster:
         wait_until(whole, f"the machines do not come together: {[member.status() for member in self.members]}")
 
     def wait_for_another(self, lost: Member) -> Member:
-        """Waits until another machine leads than the one that was lost."""
+        """Wait until a machine other than the lost one leads."""
         wait_until(lambda: self.leader not in (None, lost), "nobody takes over")
         leader = self.leader
         assert leader is not None
         return leader
 
     def switch(self) -> Member:
-        """Asks the leader to give way, as for maintenance; who leads then."""
+        """Request a switchover, as for maintenance; return the new leader."""
         leader = self.leader
         assert leader is not None
         wanted = json.dumps({"leader": leader.name}).encode()
@@ -217,7 +217,7 @@ class PatroniCluster:
             return self.wait_for_another(leader)
 
     def ask(self, sql: str, *, database: str = "team") -> list[tuple[Any, ...]]:
-        """What the leader answers to its owner."""
+        """Return the leader's answer to its owner."""
         leader = self.leader
         assert leader is not None
         place = f"postgresql://postgres:choose-one@{self.at(leader.name, 5432)}/{database}"
@@ -230,11 +230,11 @@ class PatroniCluster:
         self.ask("create database team owner moss", database="postgres")
 
     def logs(self) -> str:
-        """The end of what every Patroni wrote."""
+        """Return the end of the log of every Patroni."""
         return "\n".join((member.folder / "patroni.log").read_text()[-1500:] for member in self.members)
 
     def close(self) -> None:
-        """Ends all of it and removes its files."""
+        """Stop everything and remove its files."""
         for member in self.members:
             member.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

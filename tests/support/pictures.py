@@ -1,4 +1,4 @@
-"""`make pictures`: the pages of the demonstration as they look, into docs/images/, in both schemes and on a phone.
+"""`make pictures`: screenshots of the demonstration into docs/images/, in both schemes and on a phone.
 
 With Inter and JetBrains Mono installed (`apt-get install fonts-inter fonts-jetbrains-mono`) they stand for the
 system's fonts.
@@ -39,7 +39,7 @@ FONTS = (
 
 
 def pictures(store: Store) -> list[tuple[str, str, str, tuple[int, int]]]:
-    """What is taken: the name of the picture, the page, the scheme and the size of the window."""
+    """Return the name of each picture, its page, its scheme and the size of its window."""
     capsule = store.call("capsule_fetch", {"workspace": "atlas-checkout", "name": "refunds"})["id"]
     graph = f"/reasoning?{SHOP}&branch=try-idempotency&compare=main"
     return [
@@ -58,7 +58,7 @@ def pictures(store: Store) -> list[tuple[str, str, str, tuple[int, int]]]:
 
 
 def take(browser: Browser, server: PagesServer, store: Store) -> None:
-    """Takes every picture."""
+    """Take every picture."""
     IMAGES.mkdir(exist_ok=True)
     for name, path, scheme, (width, height) in pictures(store):
         context = browser.new_context(
@@ -79,7 +79,7 @@ def take(browser: Browser, server: PagesServer, store: Store) -> None:
 
 
 def main() -> int:
-    """Fills a store that is thrown away, serves it, and takes the pictures."""
+    """Fill a temporary store, serve it, and take the pictures."""
     found = find_browser()
     if found is None:
         print("there is no Chromium: apt-get install chromium", file=sys.stderr)

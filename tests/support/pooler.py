@@ -1,4 +1,4 @@
-"""pgbouncer in front of a server: every transaction may have another session."""
+"""pgbouncer in front of a server: each transaction may get another session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Pooler:
         self._user: dict[str, Any] = {"user": owner, "group": owner} if os.getuid() == 0 else {}
 
     def start(self, program: str, database: str) -> str:
-        """Starts it with few sessions for many; where the database is by it."""
+        """Start the pooler with fewer sessions than clients; return the URL of the database behind it."""
         with open(f"{self._folder}/users.txt", "w", encoding="utf-8") as users:
             users.write('"moss" ""\n')
         with open(f"{self._folder}/pgbouncer.ini", "w", encoding="utf-8") as settings:
@@ -40,7 +40,7 @@ class Pooler:
         return f"postgresql://moss@/{database}?host={self._folder}&port=6432"
 
     def close(self) -> None:
-        """Ends the process and removes the files."""
+        """Stop the process and remove the files."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(timeout=TIMEOUT_S)

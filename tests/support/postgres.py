@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests: one a session, a database for each store that a test opens.
+"""A PostgreSQL server for the tests: one per session, with a database for each store that a test opens.
 
 `python -m support.postgres` starts one that runs until its standard input is closed, and prints what to put into
 `MOSS_TEST_POSTGRES`.
@@ -22,13 +22,13 @@ import psycopg
 import pytest
 
 from moss_memory.config import Config, default_config
-from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.call import CallContext
 from moss_memory.storage.postgres.engine import PostgresEngine
 from support.patience import TIMEOUT_S
 from support.postgres_programs import Programs
 
 VARIABLE = "MOSS_TEST_POSTGRES"
-"""The URL of the running server; workers and processes that tests start find it there."""
+"""The environment variable with the URL of the running server, read by workers and processes of tests."""
 _SETTINGS = (
     "fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "max_connections=300",
     "shared_buffers=64MB", "max_wal_size=256MB", "jit=off",
@@ -36,7 +36,7 @@ _SETTINGS = (
 
 
 class PostgresServer:
-    """A server in a temporary folder, reached by a socket there and by nobody else."""
+    """A server in a temporary folder, reached only by a socket in it."""
 
     def __init__(self, *settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="moss-pg-"))
@@ -48,7 +48,7 @@ class PostgresServer:
         self.start()
 
     def start(self) -> None:
-        """Starts the server, also after its end."""
+        """Start the server, also after a stop."""
         with (self.folder / "log").open("ab") as log:
             self.process = self.programs.start(log, self.data, self.folder, *self._settings)
         self._wait()
@@ -64,24 +64,24 @@ class PostgresServer:
                     raise AssertionError((self.folder / "log").read_text()) from None
 
     def restart(self) -> None:
-        """Ends the server, every connection with it, and starts it again."""
+        """Stop the server with all its connections, and start it again."""
         self.stop()
         self.start()
 
     def stop(self) -> None:
-        """Ends the server, every connection with it."""
+        """Stop the server with all its connections."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=TIMEOUT_S)
 
     def close(self) -> None:
-        """Stops the server and removes its folder."""
+        """Stop the server and remove its folder."""
         self.process.send_signal(3)  # at once, without asking those who are connected
         self.process.wait(timeout=TIMEOUT_S)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Databases:
-    """The databases of one process of tests: each home that a test opens has one, and finds it empty."""
+    """The databases of one test process: each home that a test opens gets one, which is empty at first."""
 
     def __init__(self, server: str, worker: str) -> None:
         self._server = server
@@ -91,12 +91,12 @@ class Databases:
         self._kept: set[str] = set()
         self._opened: list[tuple[str, Opened]] = []
         self._folders: set[str] = set()
-        """The homes that were there when they were given a database."""
+        """The homes that existed when they got a database."""
         self.in_folder: Any
-        """What opens a store that is in its folder all the same."""
+        """The function that opens a store in its folder."""
 
     def url_of(self, home: str) -> str:
-        """The database of a home; the first that asks for it in a test finds it empty."""
+        """Return the database of a home; it is empty at the first call in a test."""
         home = os.path.realpath(home)
         if home not in self._given:
             self._forget_removed()
@@ -110,23 +110,23 @@ class Databases:
         return url
 
     def _forget_removed(self) -> None:
-        """Takes back the databases of homes that a test has removed: one test may need hundreds."""
+        """Release the databases of homes that a test has removed, because one test may need hundreds."""
         for home in [home for home in self._folders if not os.path.isdir(home)]:
             self._folders.discard(home)
             self._given.pop(home, None)
 
     def settle(self, home: Path) -> None:
-        """Makes a home whose settings name its database, so that every process finds it."""
+        """Make a home whose settings name its database, so that every process uses it."""
         home.mkdir(mode=0o700, exist_ok=True)
         (home / "config.json").write_text(json.dumps({"url": self.url_of(str(home))}))
 
     def keep(self, home: str) -> str:
-        """The same for a home that outlasts the test."""
+        """Return the database of a home that outlasts the test."""
         self._kept.add(os.path.realpath(home))
         return self.url_of(home)
 
     def engine_of(self, home: str) -> PostgresEngine:
-        """What is opened where a test means a store in a folder."""
+        """Open a database in place of a store in a folder."""
         opened = Opened(default_config(home).replace(url=self.url_of(home)))
         self._opened.append((os.path.realpath(home), opened))
         return opened
@@ -141,13 +141,13 @@ class Databases:
         return made
 
     def take_back(self) -> None:
-        """Lets the databases of all homes but the kept and the open ones be given to others."""
+        """Release the databases of all homes except kept and open ones."""
         self._opened = [(home, engine) for home, engine in self._opened if engine.is_open]
         kept = self._kept | {home for home, _ in self._opened}
         self._given = {home: engine for home, engine in self._given.items() if home in kept}
 
     def close(self) -> None:
-        """Lets go of the server."""
+        """Close the connections to the server."""
         for engine in self._made:
             engine.close()
 
@@ -156,12 +156,12 @@ _databases: list[Databases] = []
 
 
 def databases() -> Databases:
-    """Those of this process of tests."""
+    """Return the databases of this test process."""
     return _databases[0]
 
 
 def start_for_tests(config: pytest.Config) -> None:
-    """Keeps every store of this process of tests on a server; the first process starts it, and stops it in the end."""
+    """Store everything of this test process on a server, which the first process starts and stops at its end."""
     if VARIABLE not in os.environ:
         server = PostgresServer()
         os.environ[VARIABLE] = server.url
@@ -182,13 +182,12 @@ class Opened(PostgresEngine):
     is_open = True
 
     def close(self) -> None:
-        """Closes it."""
         super().close()
         self.is_open = False
 
 
 class Engine(PostgresEngine):
-    """The engine with which a database is emptied; it knows where it is."""
+    """An engine that empties a database."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""The programs of PostgreSQL, as the wheel brings them, run by a user who may run them."""
+"""The programs of PostgreSQL from its wheel, run by a user who is not root."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import IO, Any
 from support.patience import TIMEOUT_S, wait_until
 
 NOBODY = 65534
-"""PostgreSQL refuses to run as root; then this user runs it, in a folder of its own."""
+"""The id of the user who runs PostgreSQL in its own folder if the tests run as root, which it refuses."""
 
 
 class Programs:
-    """The programs, and the folder that belongs to whoever runs them."""
+    """The programs, and the folder of the user who runs them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,33 +40,33 @@ class Programs:
         return copied / installed.name / "pginstall" / "bin"
 
     def own(self, path: Path) -> None:
-        """Gives a file or folder to the user who runs the programs."""
+        """Give a file or folder to the user who runs the programs."""
         if os.getuid() == 0:
             os.chown(path, self._user, self._user)
 
     def alone(self) -> dict[str, Any]:
-        """How processes are started: in the folder, as its user, untouched by a signal to the tests."""
+        """Return arguments for starting processes: in the folder, as its user, without the signals of the tests."""
         user = {"user": self._user, "group": self._user} if os.getuid() == 0 else {}
         return {"cwd": self.folder, "start_new_session": True, "stdin": subprocess.DEVNULL, **user}
 
     def run(self, program: str, *arguments: object) -> None:
-        """Runs one of the programs to its end, which must be a good one."""
+        """Run one of the programs to its end, asserting that it succeeds."""
         command = [str(self.binaries / program), *map(str, arguments)]
         subprocess.run(command, check=True, capture_output=True, timeout=TIMEOUT_S, **self.alone())
 
     def initdb(self, data: Path) -> None:
-        """Makes the files of a new server."""
+        """Make the files of a new server."""
         self.run("initdb", "-D", data, "-U", "moss", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
 
     def start(self, log: IO[bytes], data: Path, socket: Path, *settings: str) -> subprocess.Popen[bytes]:
-        """Starts a server that is reached by a socket in a folder."""
+        """Start a server that listens on a socket in a folder."""
         given = [part for setting in settings for part in ("-c", setting)]
         command = [str(self.binaries / "postgres"), "-D", str(data), "-k", str(socket), *given]
         return subprocess.Popen(command, stdout=log, stderr=log, **self.alone())
 
 
 def kill_whole(process: subprocess.Popen[bytes], *beside: int) -> None:
-    """Ends a process, others beside it and all that they have started at once, as the loss of a machine would."""
+    """Kill a process, its descendants and others beside it at once, as the loss of a machine would."""
     first = (process.pid, *beside)
     for pid in first:
         os.kill(pid, signal.SIGSTOP)  # so that it starts no more of them

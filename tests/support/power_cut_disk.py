@@ -1,4 +1,4 @@
-"""A disk that remembers what was synced, so that a power cut can be played at any moment of a run."""
+"""A disk that records syncs, so that a power cut can be simulated at any moment of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SECTOR = 512
 
 
 class Contents:
-    """One file as the platter has it, and the writes that are still on their way there."""
+    """The durable content of one file, and its writes that are not yet synced."""
 
     def __init__(self) -> None:
         self.durable = bytearray()
@@ -24,7 +24,7 @@ class Contents:
         self.pending.clear()
 
     def after_cut(self, chance: random.Random) -> bytes:
-        """What is left when the power goes: all that was synced, and any part of the rest."""
+        """Return the content after a power cut: everything synced, and any part of the rest."""
         left = bytearray(self.durable)
         for offset, data in self.pending:
             fate = chance.random()
@@ -36,7 +36,7 @@ class Contents:
 
 
 def apply(content: bytearray, offset: int, data: bytes | None) -> None:
-    """One write, or a truncation where there is no data."""
+    """Apply one write, or a truncation if there is no data."""
     if data is None:
         del content[offset:]
         return
@@ -45,7 +45,7 @@ def apply(content: bytearray, offset: int, data: bytes | None) -> None:
 
 
 class Disk(apsw.VFS):
-    """Keeps the database's files on the real disk and, beside them, what a power cut would leave of each."""
+    """Store the database's files on the real disk, and simulate power cuts for each."""
 
     def __init__(self, chance: random.Random, cut_chance: float) -> None:
         super().__init__("power-cut", "unix", makedefault=True)
@@ -63,7 +63,7 @@ class Disk(apsw.VFS):
         self.files.pop(os.path.basename(filename), None)
 
     def maybe_cut(self) -> None:
-        """Perhaps the power goes now: keeps the image, with what had been promised by this moment."""
+        """Simulate a power cut at random: store the image, with the promises made by this moment."""
         if self._chance.random() < self._cut_chance:
             image = {name: file.after_cut(self._chance) for name, file in self.files.items()}
             self.images.append((image, self.promise))

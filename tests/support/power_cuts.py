@@ -1,4 +1,4 @@
-"""Power cuts: what a run on a disk that may lose power at any moment leaves behind, and what it had promised."""
+"""Run writers on a disk with power cuts, and compare the images with the acknowledged writes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ os._exit(0)
 
 
 def cut_power(tmp_path: Path, synchronous: str, cuts: int) -> list[Path]:
-    """The homes that the power cuts of one run leave behind, each with what had been promised."""
+    """Return the homes that the power cuts of one run leave, each with its promises."""
     arguments = [str(tmp_path / "home"), str(tmp_path / "images"), synchronous, str(cuts)]
     finish(
         subprocess.Popen(
@@ -80,7 +80,7 @@ def cut_power(tmp_path: Path, synchronous: str, cuts: int) -> list[Path]:
 
 
 def broken_promises(home: Path) -> list[str]:
-    """The acknowledged writes that are not there any more."""
+    """Return the acknowledged writes that are missing."""
     kept: dict[str, Any]
     kept, underway = json.loads((home / "promise.json").read_text())
     with open_at(home) as store:
@@ -100,7 +100,7 @@ def broken_promises(home: Path) -> list[str]:
 
 
 def check_after_cut(home: Path) -> None:
-    """Asserts that what was promised before a cut is there, and that the store goes on."""
+    """Assert that the promises before a cut are kept, and that the store accepts writes."""
     assert broken_promises(home) == [], f"cut {home.name}"
     with open_at(home) as store:
         store.call("capsule_store", {"capsule_text": capsule()})  # the power may have gone before it was a store

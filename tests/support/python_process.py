@@ -1,4 +1,4 @@
-"""Python processes of the tests: started with a script, spoken to over pipes, killed when they linger."""
+"""Python processes of the tests: started with a script, connected by pipes, killed at a timeout."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ DROP_ROOT = (
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment in which a child finds the modules of the tests."""
+    """Return an environment in which a child finds the modules of the tests."""
     paths = [HERE, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **more}
 
 
 def start(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence[str] = ()) -> subprocess.Popen[str]:
-    """Runs the script; its stdin and stdout are pipes, its stderr is the test's."""
+    """Start the script; its stdin and stdout are pipes, its stderr is the test's."""
     return subprocess.Popen(
         [*wrapped_in, sys.executable, "-c", script, *map(str, arguments)],
         stdin=subprocess.PIPE,
@@ -38,7 +38,7 @@ def start(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence
 
 
 def finish(process: subprocess.Popen[str], said: str = "") -> str:
-    """Waits for a process to end well and returns what it wrote."""
+    """Wait for a process, assert that it succeeds, and return its output."""
     try:
         output, _ = process.communicate(said, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
@@ -50,12 +50,12 @@ def finish(process: subprocess.Popen[str], said: str = "") -> str:
 
 
 def run(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence[str] = ()) -> str:
-    """What the script wrote, once it has ended well."""
+    """Return the script's output, asserting that it succeeds."""
     return finish(start(script, *arguments, umask=umask, wrapped_in=wrapped_in))
 
 
 def race(scripts: Sequence[Sequence[Any]], meanwhile: Callable[[], object] = int) -> list[Any]:
-    """What each process says at its end, as JSON, once all were ready before the first began."""
+    """Run scripts that all begin once all are ready; return the JSON that each prints at its end."""
     processes = [start(*script) for script in scripts]
     for process in processes:
         assert process.stdout is not None
@@ -68,5 +68,5 @@ def race(scripts: Sequence[Sequence[Any]], meanwhile: Callable[[], object] = int
 
 
 def without_root_powers() -> Sequence[str]:
-    """What to put before a command so that permission bits bind it, also when the tests run as root."""
+    """Return a command prefix that removes root's powers, so that permission bits apply."""
     return DROP_ROOT if os.geteuid() == 0 else ()

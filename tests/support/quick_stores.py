@@ -1,4 +1,4 @@
-"""Stores that are made quickly and never wait for the disk, for the thousands of tests that begin with an empty one.
+"""Stores that are made quickly and never sync, for the thousands of tests that begin with an empty one.
 
 The schema is made once and copied, in 1 ms instead of the 15 of all migrations, and what is written is not synced: a
 write then takes a sixth of the time. Tests of how a store comes to be and of what it keeps when processes and disks
@@ -16,7 +16,7 @@ from moss_memory.storage.sqlite import connections
 from moss_memory.storage.sqlite.functions import prepare
 
 AS_EVERYWHERE = {"concurrency", "crash", "history", "storage"}
-"""The folders of tests whose stores are made and written as everybody's are."""
+"""The folders of tests whose stores are made and written as in production."""
 SERVER = """
 import sys
 from support.quick_stores import make_stores
@@ -24,23 +24,23 @@ from moss_memory.cli.main import main
 make_stores(quickly=True)
 sys.exit(main())
 """
-"""`moss` with such stores, for a process that serves a whole session of tests."""
+"""Code of a process that runs `moss` with such stores for a whole session of tests."""
 _migrate, _settle = connections.migrate, connections.set_pragma
 
 
 def make_stores_for(test: Path) -> None:
-    """From now on stores of this process are such as befit the tests of a file, given below the root."""
+    """Make the following stores of this process in the form that the tests of a file need, given below the root."""
     make_stores(quickly=not AS_EVERYWHERE & set(test.parts))
 
 
 def make_stores(*, quickly: bool) -> None:
-    """From now on stores of this process are made quickly, or as everywhere else."""
+    """Make the following stores of this process quickly, or as in production."""
     connections.migrate = _copy_or_migrate if quickly else _migrate
     connections.set_pragma = _settle_without_syncing if quickly else _settle
 
 
 def _copy_or_migrate(connection: apsw.Connection) -> None:
-    """Fills an empty database with the schema; brings any other one to the newest version."""
+    """Fill an empty database with the schema; migrate any other one."""
     if connection.pragma("user_version") or connection.execute("select 1 from sqlite_schema limit 1").fetchone():
         _migrate(connection)
     else:

@@ -1,4 +1,4 @@
-"""A store with the real clock in a folder of its own, for the tests of what storage promises."""
+"""A store with the real clock in a separate folder, for the tests of the storage guarantees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.store_truth import open_at
 
 @pytest.fixture
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Where the store of this test lives; its first call makes the folder, unless that has to name a server."""
+    """Return the home of this test's store; only a home that names a server exists before the first call."""
     home = tmp_path.resolve() / "home"
     if request.config.getoption("--engine") == "postgres":
         from support.postgres import databases

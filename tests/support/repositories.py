@@ -19,7 +19,7 @@ CLEAN = {
 
 
 class Repository:
-    """A work tree, changed by git itself."""
+    """A work tree that is changed by git itself."""
 
     def __init__(self, folder: Path, *, init: bool = True) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Session clients of the official SDK that call a server before and after it is started again."""
+"""Session clients of the official SDK that call a server before and after its restart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.patience import TIMEOUT_S
 
 
 async def _call(client: Client, number: int) -> str:
-    """What a call ends with: ok, or the error."""
+    """Return the outcome of a call: ok, or the error."""
     arguments: dict[str, Any] = {"limit": 1 + number % 5}
     try:
         answer = await client.call_tool("capsule_list", arguments)
@@ -27,7 +27,7 @@ async def _call(client: Client, number: int) -> str:
 def use_across_a_restart(
     address: str, token: str, *, clients: int, rounds: int, restart: Callable[[], object]
 ) -> list[str]:
-    """Opens sessions, calls by all of them, starts the server again, and calls on; what every call ended with."""
+    """Open sessions, call from all of them, restart the server, and call again; return the outcome of every call."""
 
     async def conversation() -> list[str]:
         ended: list[str] = []

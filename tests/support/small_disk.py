@@ -1,4 +1,4 @@
-"""A server whose disk is small and can be filled: a file system in memory that nobody but the server sees."""
+"""A server on a small disk that can be filled: a file system in memory, visible to the server alone."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ exec $as {binaries}/postgres -D {disk}/data -k {folder} -c listen_addresses= -c 
 
 
 class SmallDisk:
-    """The server: its tables are on the small disk, its log is not, as one would lay them out."""
+    """The server: its tables are on the small disk, its log is not, as in a usual setup."""
 
     @staticmethod
     def problem() -> str:
-        """Why there can be none here; nothing where there can."""
+        """Return why this machine cannot have one; an empty string if it can."""
         if os.getuid() != 0:
             return "only root can mount one"
         tried = subprocess.run([*_UNSHARED, "true"], capture_output=True, text=True, check=False)
@@ -72,7 +72,7 @@ class SmallDisk:
         return Path(f"/proc/{self._process.pid}/root{self._disk}/ballast")
 
     def fill(self) -> None:
-        """Leaves no room on the disk."""
+        """Fill the disk."""
         with contextlib.suppress(OSError), self._ballast.open("wb", buffering=0) as file:
             while file.write(b"\1" * _PIECE_BYTES):
                 pass
@@ -80,11 +80,11 @@ class SmallDisk:
         assert room.f_bavail == 0, "the disk is full now"
 
     def empty(self) -> None:
-        """Gives the room back."""
+        """Free the space."""
         self._ballast.unlink()
 
     def close(self) -> None:
-        """Stops the server; its disk goes with it."""
+        """Stop the server, which removes its disk."""
         self._process.send_signal(3)
         self._process.wait(timeout=TIMEOUT_S)
         shutil.rmtree(self._folder, ignore_errors=True)

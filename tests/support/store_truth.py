@@ -1,4 +1,4 @@
-"""What must hold of a store on disk, whoever wrote it and however they ended."""
+"""Checks of a store on disk that must pass after any writer, however it ended."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ CHANGES_PER_EVENT = 1 << 24
 
 
 def capsule(content: str = "plain words") -> str:
-    """A capsule text that passes the lint and says `content` in every section."""
+    """Return a capsule text that passes the lint and contains `content` in every section."""
     return "\n\n".join(f"## {section}\n{content}" for section in SECTIONS) + "\n"
 
 
 def open_at(home: object, *, clock_ms: Callable[[], int] | None = None, **settings: Any) -> Store:
-    """A store in that home, which no configuration outside of it can reach."""
+    """Return a store in that home, unaffected by any configuration outside it."""
     config = load_config(home=str(home), cwd="/")
     if settings:
         config = config.replace(**settings)
@@ -32,7 +32,7 @@ def open_at(home: object, *, clock_ms: Callable[[], int] | None = None, **settin
 
 
 def refusal(call: Callable[..., object], *arguments: Any, **named: Any) -> MossError:
-    """The typed error that a call ends in."""
+    """Return the typed error that a call raises."""
     try:
         answer = call(*arguments, **named)
     except MossError as error:
@@ -41,7 +41,7 @@ def refusal(call: Callable[..., object], *arguments: Any, **named: Any) -> MossE
 
 
 def check_truth(home: object) -> None:
-    """Asserts that file, index, rows and events agree with each other."""
+    """Assert that file, index, rows and events agree with each other."""
     with Beside(home) as beside:
         assert beside.problems() == []
         _check_names(beside)
@@ -72,17 +72,17 @@ def _check_events(beside: Beside) -> None:
 
 
 def events(home: object) -> list[tuple[Any, ...]]:
-    """Every event as (tool, address), in order."""
+    """Return every event as (tool, address), in order."""
     return rows(home, "select tool, address from events order by seq")
 
 
 def contents(home: object) -> list[tuple[Any, ...]]:
-    """Every column of every capsule and event: what must not change when a call is refused."""
+    """Return every column of every capsule and event, none of which a refused call may change."""
     return rows(home, "select * from capsules order by row_id") + rows(home, "select * from events order by seq")
 
 
 def modes(home: object) -> dict[str, int]:
-    """The permission bits of the home and of everything in it, by relative path."""
+    """Return the permission bits of the home and of everything in it, by relative path."""
     found = {".": stat.S_IMODE(os.lstat(str(home)).st_mode)}
     for folder, folders, files in os.walk(str(home)):
         for name in [*folders, *files]:

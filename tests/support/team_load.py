@@ -1,4 +1,4 @@
-"""Many clients over HTTP against two servers of one database: what they were told, and what went wrong."""
+"""Many clients over HTTP against two servers of one database: their answers, and the errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psycopg
 
 from contract.doors import FULL
 from moss_memory.config import default_config
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 from moss_memory.store import Store
 from support.http_server import HttpServer
 from support.mcp_pipe import request
@@ -28,7 +28,7 @@ _LIMITS = {"token_calls_per_minute": 1_000_000, "token_calls_at_once": 1_000}
 
 
 class TeamLoad:
-    """Two servers, tokens of thirty people, and clients that call until they are told to stop."""
+    """Two servers, tokens of thirty people, and clients that call until they are stopped."""
 
     def __init__(self, folder: Path, url: str, *, clients: int) -> None:
         self.url = url
@@ -42,7 +42,7 @@ class TeamLoad:
         self.kept: list[str] = []
         """The names of acknowledged writes."""
         self.told: Counter[str] = Counter()
-        """What clients were told that made them send a call again."""
+        """The number of retries by their reason."""
         self.wrong: list[str] = []
         """Answers that no client should get."""
         self.calls = 0
@@ -52,29 +52,29 @@ class TeamLoad:
             thread.start()
 
     def _add_tokens(self) -> list[str]:
-        tokens = [access.new_token() for _ in range(PEOPLE)]
+        tokens = [server_tables.new_token() for _ in range(PEOPLE)]
         with Store(default_config(str(self._homes[0])).replace(url=self.url), actor="test") as store:
             for number, token in enumerate(tokens):
-                given: dict[str, Any] = {"sha256": access.hash_of(token.encode()), "read_only": False}
-                store.write(access.add_token, what="token_add", name=f"p{number}", lifetime_s=None, **given)
+                given: dict[str, Any] = {"sha256": server_tables.hash_of(token.encode()), "read_only": False}
+                store.write(server_tables.add_token, what="token_add", name=f"p{number}", lifetime_s=None, **given)
         return tokens
 
     def wait_for_writes(self, count: int) -> None:
-        """Waits until so many more writes were acknowledged."""
+        """Wait until `count` more writes were acknowledged."""
         enough = len(self.kept) + count
         wait_until(lambda: len(self.kept) >= enough or bool(self.wrong), "the clients do not get on")
 
     def work_for(self, seconds: float) -> None:
-        """Lets the clients work."""
+        """Let the clients work."""
         time.sleep(seconds)
 
     def kill(self, at: int) -> None:
-        """Ends a server at once, and starts it again at its port."""
+        """Kill a server, and start it again at its port."""
         self.servers[at].__exit__()
         self.servers[at] = HttpServer(self._homes[at], code=REAL, url=self.url, port=self._ports[at])
 
     def finish(self) -> list[str]:
-        """Lets the clients end; returns everything that is not as it was told."""
+        """Let the clients end; return everything that contradicts their answers."""
         self._stop.set()
         for thread in self._threads:
             thread.join(TIMEOUT_S)
@@ -110,7 +110,7 @@ class TeamLoad:
 
 
 class _Client:
-    """One client with a session, which sends each call to the other server when one does not answer."""
+    """One client with a session, which sends a call to the other server if one does not answer."""
 
     def __init__(self, load: TeamLoad, number: int, token: str) -> None:
         self._load = load
@@ -124,7 +124,7 @@ class _Client:
         self._connections: dict[int, http.client.HTTPConnection] = {}
 
     def call(self, tool: str, arguments: dict[str, Any], *, key: str = "") -> bool:
-        """Calls a tool until it is answered; False if the end came first."""
+        """Call a tool until it is answered; return False if the end came first."""
         meta = {"_meta": {"idempotency_key": key}} if key else {}
         params = {"name": tool, "arguments": arguments, **meta}
         while not self._load.is_ending or key:
@@ -156,7 +156,7 @@ class _Client:
         return status == 200
 
     def _send(self, message: dict[str, Any]) -> tuple[int, Any]:
-        """The status and the answer; 0 if the connection was lost."""
+        """Return the status and the answer; 0 if the connection was lost."""
         port = self._load.port(self._at)
         connection = self._connections.get(port)
         if connection is None:

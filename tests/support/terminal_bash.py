@@ -28,7 +28,7 @@ def bash_on_terminal(script: str, folder: Path, environment: Mapping[str, str]) 
 
 
 def read_terminal(leader: int) -> str:
-    """Return everything that a terminal showed until the last process has left it, and close it."""
+    """Return the output of a terminal until the last process has left it, and close it."""
     shown = b""
     while True:
         try:

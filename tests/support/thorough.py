@@ -9,13 +9,13 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
 MARKER = "thorough"
 CONTRACT = Path(__file__).resolve().parent.parent / "contract"
 REACHING_ENGINE_SQL = frozenset(
     (
-        "test_activity",  # add_activity, forget_activity
+        "test_activity",  # add_activity, delete_activity
         "test_answers",  # every tool once
         "test_artifact_lifetime",  # sweep
         "test_artifact_listing",  # order and filters of JSON columns
@@ -32,7 +32,7 @@ REACHING_ENGINE_SQL = frozenset(
         "test_record_entities",  # locks of entities
         "test_record_retrieving",  # JSON properties, the index of words
         "test_searching",  # the index of words, bm25
-        "test_sending_again",  # forget_expired, remembered
+        "test_sending_again",  # delete_expired_answers, stored_answer
         "test_task_graph",  # reaches, waits
         "test_task_sharing",  # locks of claims
         "test_taking_out",  # rows and postings that are erased
@@ -41,6 +41,9 @@ REACHING_ENGINE_SQL = frozenset(
     )
 )
 """The modules of contract tests that `make test` runs on PostgreSQL too, each with the SQL that it reaches."""
+MOVING = CONTRACT.parent / "moving"
+ALIKE_ON_POSTGRES = frozenset(("test_migrating", "test_hostile_folder"))
+"""The modules of `tests/moving` that `make test` runs on SQLite alone: they check files and targets, not the source."""
 QUICK_EXAMPLES = 15
 QUICK_STEPS = 20
 _state = {"thorough": False}
@@ -56,11 +59,28 @@ def is_thorough() -> bool:
     return _state["thorough"]
 
 
-def first_of(values: Iterable[Any]) -> list[Any]:
-    """Return parameters of which only the first runs without `--thorough`; a tuple is one set of arguments."""
-    first, *rest = values
-    marked = [one if isinstance(one, tuple) else (one,) for one in rest]
-    return [first, *(pytest.param(*one, marks=pytest.mark.thorough) for one in marked)]
+def first_of(values: Iterable[Any], count: int = 1) -> list[Any]:
+    """Return parameters of which only the first run without `--thorough`; a tuple is one set of arguments."""
+    given = list(values)
+    marked = [one if isinstance(one, tuple) else (one,) for one in given[count:]]
+    return [*given[:count], *(pytest.param(*one, marks=pytest.mark.thorough) for one in marked)]
+
+
+def complete_or(complete: int, reduced: int) -> int:
+    """Return the size of a trial: the complete one with `--thorough`, else the reduced one."""
+    return complete if is_thorough() else reduced
+
+
+def pairs(names: Collection[str], values: Sequence[Any], *, start: int = 0, least: int = 1) -> list[tuple[str, Any]]:
+    """Return names with values: all pairs with `--thorough`, else each value once, in turn from a start.
+
+    A name gets at least that many values.
+    """
+    if is_thorough():
+        return [(name, value) for name in names for value in values]
+    repeated = list(names)
+    count = max(len(values), least * len(repeated)) if repeated else 0
+    return [(repeated[at % len(repeated)], values[(start + at) % len(values)]) for at in range(count)]
 
 
 def machine_settings(examples: int, steps: int = 30) -> settings:

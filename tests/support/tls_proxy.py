@@ -1,4 +1,4 @@
-"""A door in front of a PostgreSQL server that speaks TLS, with a certificate of its own making."""
+"""A proxy with TLS in front of a PostgreSQL server, with a self-signed certificate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PIECE_BYTES = 65536
 
 
 class TlsProxy:
-    """Takes connections on this machine, as `certified` for a name; what is encrypted is the way to it.
+    """Accept connections on this machine, with a certificate for a name; only the way to the proxy is encrypted.
 
     Where `speaks` is false it answers as a server without TLS does.
     """
@@ -34,7 +34,7 @@ class TlsProxy:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self.heard = b""
-        """What came before any encryption."""
+        """Bytes received before any encryption."""
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
@@ -59,7 +59,7 @@ class TlsProxy:
         _pass_on(inner, server)
 
     def close(self) -> None:
-        """Takes no more connections."""
+        """Accept no more connections."""
         self._listening.close()
 
 
@@ -75,7 +75,7 @@ def _pass_on(source: socket.socket, target: socket.socket) -> None:
 
 
 def _certify(name: str, certificate: Path, key_file: Path) -> None:
-    """Writes a key, and a certificate for a name that it has signed itself."""
+    """Write a key, and a self-signed certificate for a name."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)

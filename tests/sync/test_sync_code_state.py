@@ -1,4 +1,4 @@
-"""The code state of capsules and cards, and the actors of entries, go with them through a synced folder."""
+"""Sync of the code state of capsules and cards, and of the actors of entries, through a folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from contract.doors import FULL, Clock, open_test_store
 from moss_memory import Store
-from moss_memory.cli.commands.project import project_of
+from moss_memory.cli.commands.current_workspace import project_of
 from moss_memory.storage import origin
 from support.repositories import Repository
 
@@ -56,7 +56,7 @@ def machines(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> I
         yield a, b
 
 
-def test_a_taken_capsule_is_as_stale_as_it_is(machines: tuple[Machine, Machine]) -> None:
+def test_a_synced_capsule_keeps_its_staleness(machines: tuple[Machine, Machine]) -> None:
     a, b = machines
     saved = a.clone.head
     a.sync()
@@ -83,7 +83,7 @@ def test_a_confirmation_travels_and_makes_no_version(machines: tuple[Machine, Ma
     assert (b.sync(), a.sync()) == (NOTHING, NOTHING)
 
 
-def test_equal_text_saved_at_two_commits_is_one_thing(machines: tuple[Machine, Machine]) -> None:
+def test_equal_text_saved_at_two_commits_is_one_capsule(machines: tuple[Machine, Machine]) -> None:
     a, b = machines
     b.clone.commit({"README.md": "x\n"})
     b.call("capsule_store", capsule_text=TEXT, **AUTH)

@@ -1,4 +1,4 @@
-"""`moss sync`: each rule for one folder and two stores, and folders that somebody else has made."""
+"""`moss sync`: each rule for one folder and two stores, and folders made by other programs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def put(store: Store, name: str | None = "auth", text: str = FULL, **more: objec
 
 
 def synced(store: Store, folder: Path, **more: Any) -> dict[str, Any]:
-    """What a sync did, without zeros."""
+    """Return the counts of a sync, without zeros."""
     told = store.sync(str(folder), **more)
     return {key: told[key] for key in (*COUNTS, "conflicts", "skipped") if told[key]}
 
@@ -59,7 +59,7 @@ def fetch(store: Store, name: str = "auth", **more: Any) -> Any:
     return store.call("capsule_fetch", {"name": name, **more})
 
 
-def test_a_record_of_every_capability_is_taken(a: Store, b: Store, folder: Path) -> None:
+def test_a_record_of_every_capability_is_synced(a: Store, b: Store, folder: Path) -> None:
     provenance = {"extracted_at": "2026-01-31T09:00:00Z", "extractor_version": "1", "agent_id": "a"}
     capabilities = a.call("record_capabilities", {})["capabilities"]
     for one in capabilities:
@@ -70,7 +70,7 @@ def test_a_record_of_every_capability_is_taken(a: Store, b: Store, folder: Path)
     assert synced(b, folder) == synced(a, folder) == {}
 
 
-def test_a_file_has_nothing_that_changes_without_the_thing(a: Store, folder: Path, clock: Clock) -> None:
+def test_a_file_contains_nothing_that_changes_without_its_row(a: Store, folder: Path, clock: Clock) -> None:
     put(a, tags=["x"])
     assert synced(a, folder) == {"written": 1}
     path = folder / "capsules" / "default" / "auth.md"
@@ -87,7 +87,7 @@ def test_a_file_has_nothing_that_changes_without_the_thing(a: Store, folder: Pat
     assert synced(a, folder) == {}
 
 
-def test_both_changed_the_file_wins_and_the_row_stays_readable(a: Store, b: Store, folder: Path) -> None:
+def test_after_changes_on_both_sides_the_file_wins_and_the_row_stays_readable(a: Store, b: Store, folder: Path) -> None:
     put(a)
     synced(a, folder)
     assert synced(b, folder) == {"taken": 1}
@@ -104,7 +104,7 @@ def test_both_changed_the_file_wins_and_the_row_stays_readable(a: Store, b: Stor
     assert synced(b, folder) == synced(a, folder) == {}
 
 
-def test_deleted_restored_and_erased_go_to_the_other_side(a: Store, b: Store, folder: Path) -> None:
+def test_deletion_restoration_and_erasure_are_synced(a: Store, b: Store, folder: Path) -> None:
     capsule_id = put(a)
     synced(a, folder)
     synced(b, folder)
@@ -134,7 +134,7 @@ def test_a_deletion_against_a_change_loses_nothing(a: Store, b: Store, folder: P
     assert fetch(a)["capsule_text"] == "changed"
 
 
-def test_the_same_name_made_on_both_sides_becomes_one_thing(a: Store, b: Store, folder: Path) -> None:
+def test_the_same_name_made_on_both_sides_becomes_one_capsule(a: Store, b: Store, folder: Path) -> None:
     put(a, text="by a")
     own = put(b, text="by b")
     synced(a, folder)
@@ -217,7 +217,7 @@ def test_tasks_keep_their_own_count_of_revisions(a: Store, b: Store, folder: Pat
     assert [one["title"] for one in a.call("tasks_list", {"workspace": "w"})["items"]] == ["u", "second"]
 
 
-def test_a_file_written_by_hand_is_taken_and_stays_as_it_is(a: Store, b: Store, folder: Path) -> None:
+def test_a_file_written_by_hand_is_imported_and_not_changed(a: Store, b: Store, folder: Path) -> None:
     path = folder / "capsules" / "shop" / "ideas.md"
     path.parent.mkdir(parents=True)
     path.write_text("---\ntags: [x, y]\n---\nan idea\r\n")
@@ -254,7 +254,7 @@ def test_a_dry_run_changes_nothing_and_says_the_same(a: Store, folder: Path) -> 
     assert (files_of(folder), fetch(a)["version"]) == (before, 1)
 
 
-def test_a_secret_is_told_before_it_travels(a: Store, folder: Path) -> None:
+def test_a_secret_is_reported_before_it_is_exported(a: Store, folder: Path) -> None:
     put(a, text="password = hunter2-Wx9Tq8Lr5", allow_secrets=True)
     told = a.sync(str(folder))
     assert told["findings"][0]["path"] == "capsules/default/auth.md"
@@ -302,7 +302,7 @@ HOSTILE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_file_that_cannot_be_used_is_left_alone_and_named(a: Store, folder: Path, kind: str) -> None:
+def test_an_unusable_file_is_named_and_not_changed(a: Store, folder: Path, kind: str) -> None:
     put(a)
     put(a, "other", workspace="elsewhere")
     synced(a, folder)
@@ -359,8 +359,8 @@ def test_names_become_file_names_that_no_system_confuses(a: Store, folder: Path)
 
 
 def test_a_tombstone_with_a_strange_name_erases_nothing(a: Store, folder: Path) -> None:
-    put(a)
-    for name in ("..%2F..%2Fx", "%ff", "auth", "%id~x", "a" * 200):
+    capsule_id = put(a)
+    for name in ("..%2F..%2Fx", "%ff", "auth", "%id~x", "a" * 200, f"%30{capsule_id[1:]}", f"%id~{capsule_id}"):
         (folder / "erased").mkdir(parents=True, exist_ok=True)
         (folder / "erased" / name).write_text("x")
     assert synced(a, folder) == {"written": 1}

@@ -1,4 +1,4 @@
-"""Two homes and one git repository: whatever both do, they end with the same content and no text is lost."""
+"""Two homes and one git repository: after random changes on both, the content is equal and no text is lost."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FEATURE = {"status": "planning", "description": "t", "created_at": "2026-01-01T0
 
 
 class Killed(BaseException):
-    """The process is gone, in the middle of a sync."""
+    """Raised in place of a kill during a sync."""
 
 
 class Machine:
-    """A home, its clone of the repository, and random work on them."""
+    """A home, its clone of the repository, and random changes in them."""
 
     def __init__(self, base: Path, name: str, clock: Clock, chance: random.Random) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Machine:
         """The ids that capsules of both sides with one name share in the folder."""
 
     def sync(self) -> dict[str, Any]:
-        """`moss sync --git`."""
+        """Run `moss sync --git`."""
         return _with_git(str(self.folder), lambda: self.store.sync(str(self.folder)))
 
     def capsules(self) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ class Machine:
         return self._chance.choice(self.capsules())
 
     def content(self) -> dict[str, Any]:
-        """What both machines must agree on."""
+        """Return the content that must be equal on both machines."""
         listed = sorted(self.capsules(), key=lambda one: (one["workspace_norm"], one.get("name_norm") or one["id"]))
         capsules = [
             (
@@ -135,13 +135,13 @@ class Machine:
         }
 
     def note_ids(self) -> None:
-        """Remember under which ids the folder knows the capsules."""
+        """Record the ids that the folder has for the capsules."""
         statement = "select subject, known_as from sync_files where family = 'capsule'"
         for subject, known_as in self.store.read(lambda tx: list(tx.rows(statement)), what="test"):
             self.known_as.setdefault(subject, set()).add(known_as)
 
     def every_text(self) -> str:
-        """Every text in the store, earlier versions and deleted ones included."""
+        """Return every text in the store, including earlier versions and deleted rows."""
         self.store.close()
         rows = dump(self.home)
         return repr([rows.get(name) for name in ("capsules", "versions")])
@@ -177,7 +177,7 @@ def git(folder: Path, *words: str, check: bool = True) -> str:
 
 
 def settle(machine: Machine) -> dict[str, Any]:
-    """Sync; conflicts of git and of whole workspaces are settled for the other side."""
+    """Sync; settle conflicts of git and of whole workspaces in favour of the other side."""
     while True:
         try:
             return _with_git(str(machine.folder), lambda: machine.store.sync(str(machine.folder), settle="theirs"))
@@ -192,7 +192,7 @@ def settle(machine: Machine) -> dict[str, Any]:
 
 
 def kill_in(monkeypatch: pytest.MonkeyPatch, machine: Machine, after: int) -> None:
-    """A sync that is killed after some steps on the folder, or before it is remembered."""
+    """Kill a sync after some steps on the folder, or before it is recorded."""
     left = [after]
 
     def deadly(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -221,7 +221,7 @@ DEEDS = (
 
 
 @pytest.mark.parametrize(("seed", "turns"), first_of([(1, 60), (2, 500), (3, 500)]))
-def test_any_turns_end_with_equal_content_and_no_text_lost(
+def test_random_changes_on_both_sides_end_with_equal_content_and_no_text_lost(
     machines: Callable[[int], tuple[Machine, Machine]], monkeypatch: pytest.MonkeyPatch, seed: int, turns: int
 ) -> None:
     both = machines(seed)

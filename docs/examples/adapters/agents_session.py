@@ -18,9 +18,9 @@ async def main(home: str) -> list[str]:
     await first.pop_item()
     first.close()
     second = MossSession("lena", home=home)
-    said = [str(item.get("content")) for item in await second.get_items(limit=10)]
+    contents = [str(item.get("content")) for item in await second.get_items(limit=10)]
     second.close()
-    return said
+    return contents
 
 
 if __name__ == "__main__":

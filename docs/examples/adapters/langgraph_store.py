@@ -1,4 +1,4 @@
-"""A LangGraph store whose items outlive the process: `python -m docs.examples.adapters.langgraph_store HOME`."""
+"""A LangGraph store with persistent items: `python -m docs.examples.adapters.langgraph_store HOME`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ def main(home: str) -> list[str]:
     store = MossStore(home=home, ttl={"default_ttl": 60 * 24, "refresh_on_read": True})
     store.put(("users", "lena", "food"), "allergy", {"text": "Lena cannot eat peanuts", "weight": 3})
     store.put(("users", "lena", "food"), "likes", {"text": "She loves ramen", "weight": 1})
-    asked = store.search(("users", "lena"), query="peanuts", limit=1)
-    heavy = store.search(("users", "lena"), filter={"weight": {"$gte": 2}})
-    found = [item.value["text"] for item in (*asked, *heavy)]
+    by_query = store.search(("users", "lena"), query="peanuts", limit=1)
+    by_filter = store.search(("users", "lena"), filter={"weight": {"$gte": 2}})
+    texts = [item.value["text"] for item in (*by_query, *by_filter)]
     store.close()
-    return found
+    return texts
 
 
 if __name__ == "__main__":

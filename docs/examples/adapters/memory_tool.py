@@ -19,9 +19,9 @@ SCRIPT: tuple[dict[str, object], ...] = (
 def main(home: str) -> list[str]:
     """Write a file, correct it and read it, as a model does."""
     tool = MossMemoryTool(home=home)
-    said = [str(tool.call(command)) for command in SCRIPT]
+    answers = [str(tool.call(command)) for command in SCRIPT]
     tool.close()
-    return said
+    return answers
 
 
 if __name__ == "__main__":

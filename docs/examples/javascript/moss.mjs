@@ -1,4 +1,4 @@
-// A client of Moss for Node 20 or newer: JSON-RPC with `moss mcp`, one message a line, nothing to install.
+// A client of Moss for Node 20 or newer: JSON-RPC with `moss mcp`, one message per line, without packages.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -70,10 +70,10 @@ export class Moss {
   }
 
   #receive({ id, result, error }) {
-    const asked = this.#waiting.get(id);
+    const pending = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error) asked?.reject(new Error(error.message));
-    else asked?.resolve(result);
+    if (error) pending?.reject(new Error(error.message));
+    else pending?.resolve(result);
   }
 
   #giveUp(reason) {

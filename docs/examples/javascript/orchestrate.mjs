@@ -1,4 +1,4 @@
-// `node orchestrate.mjs`: an orchestrator's state in Moss, over MCP. MOSS_HOME says where the store is.
+// `node orchestrate.mjs`: an orchestrator's state in Moss, over MCP. MOSS_HOME is the folder of the store.
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { Moss, MossError } from "./moss.mjs";
 const areas = Array.from({ length: 20 }, (_, number) => `area-${String(number).padStart(2, "0")}`);
 const relevanceRank = { high: 3, medium: 2, low: 1 };
 
-/** Return the finding of one explorer; a real one asks a model here. @returns {Promise<ExplorerFinding>} */
+/** Return the finding of one explorer; a real explorer would call a model. @returns {Promise<ExplorerFinding>} */
 async function explore(area) {
   const telling = area === "area-07";
   const files = [

@@ -16,7 +16,7 @@ RANK = {"high": 3, "medium": 2, "low": 1}
 
 
 def explore(area: str) -> ExplorerFinding:
-    """Return the finding of one explorer; a real one asks a model here."""
+    """Return the finding of one explorer; a real explorer would call a model."""
     own: FoundFile = {"path": f"src/{area}.py", "relevance": "medium", "summary": f"the code of {area}"}
     shared: FoundFile = {"path": "src/session.py", "relevance": "low", "summary": f"used by {area}"}
     if area == "area-07":

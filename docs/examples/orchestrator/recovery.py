@@ -15,7 +15,7 @@ from .kinds import DLQ_ENTRY, STEP_RESULT, Action, DlqEntry, StepResult
 
 
 class Edit(NamedTuple):
-    """Return the content of a file."""
+    """The new content of a file."""
 
     path: str
     content: str

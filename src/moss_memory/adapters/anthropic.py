@@ -13,6 +13,8 @@ from moss_memory.errors import MossError
 from .artifact_kv import ArtifactKV, ContextManaged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from anthropic.types.beta import (
         BetaMemoryTool20250818CreateCommand,
         BetaMemoryTool20250818DeleteCommand,
@@ -31,14 +33,32 @@ _MOST_LINES = 999_999
 _FOLDER_BYTES = 4096
 
 
-class MemoryFiles:
+def _in_thread(method: Callable[..., str]) -> Callable[..., Coroutine[Any, Any, str]]:
+    """Return a method of the asynchronous tool that runs a method of its files in a thread."""
+
+    async def run(tool: AsyncMossMemoryTool, *command: Any) -> str:
+        return await asyncio.to_thread(method, tool._files, *command)
+
+    return run
+
+
+class MemoryFiles(ContextManaged):
     """A tree of text files in Moss; paths are relative to /memories, and the empty path is /memories itself.
 
     A file has at most about 50,000 characters of JSON; more, or a text with secrets, is a `ToolError`.
     """
 
-    def __init__(self, kept: ArtifactKV) -> None:
-        self._artifacts = kept
+    def __init__(
+        self,
+        *,
+        store: Store | None = None,
+        home: str | None = None,
+        workspace: str = "memories",
+        allow_secrets: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Return the numbered lines of a file, or the content of a folder, two levels deep."""
@@ -57,7 +77,6 @@ class MemoryFiles:
         return f"Here's the content of {command.path} with line numbers:\n" + _number_lines(lines, start + 1)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a new file with its parent folders."""
         path = _relative_path(command.path)
         self._make_folders(posixpath.dirname(path))
         if self._entry(path) is not None:
@@ -90,7 +109,6 @@ class MemoryFiles:
         )
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert a text after a line of a file."""
         path = _relative_path(command.path)
         lines = self._content(path, command.path).split("\n")
         if lines[-1] == "":
@@ -106,7 +124,6 @@ class MemoryFiles:
         return f"The file {command.path} has been edited."
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file, or a folder with everything in it."""
         path = _relative_path(command.path)
         if not path:
             raise ToolError("Cannot delete the /memories directory itself")
@@ -117,7 +134,6 @@ class MemoryFiles:
         return f"Successfully deleted {command.path}"
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename or move a file or a folder."""
         old, new = _relative_path(command.old_path), _relative_path(command.new_path)
         if not old:
             raise ToolError("Cannot rename the /memories directory itself")
@@ -134,9 +150,11 @@ class MemoryFiles:
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:
-        """Delete everything."""
         self._artifacts.delete_all()
         return "All memory cleared"
+
+    def close(self) -> None:
+        self._artifacts.close()
 
     def _entry(self, path: str) -> dict[str, Any] | None:
         """Return the entry at a path: a file has a `content`, a folder does not."""
@@ -194,53 +212,8 @@ class MemoryFiles:
         return "\n".join([header, *lines])
 
 
-class MossMemoryTool(ContextManaged, BetaAbstractMemoryTool):
+class MossMemoryTool(MemoryFiles, BetaAbstractMemoryTool):
     """Claude's memory tool with its files in Moss."""
-
-    def __init__(
-        self,
-        *,
-        store: Store | None = None,
-        home: str | None = None,
-        workspace: str = "memories",
-        allow_secrets: bool = False,
-        **options: Any,
-    ) -> None:
-        super().__init__(**options)
-        self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
-        self._files = MemoryFiles(self._artifacts)
-
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Run `MemoryFiles.view`; the other methods run the method of their name."""
-        return self._files.view(command)
-
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file."""
-        return self._files.create(command)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text in a file."""
-        return self._files.str_replace(command)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert a text into a file."""
-        return self._files.insert(command)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or folder."""
-        return self._files.delete(command)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename a file or folder."""
-        return self._files.rename(command)
-
-    def clear_all_memory(self) -> str:
-        """Delete everything."""
-        return self._files.clear_all_memory()
-
-    def close(self) -> None:
-        """Close the store if it was opened here."""
-        self._artifacts.close()
 
 
 class AsyncMossMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -256,40 +229,18 @@ class AsyncMossMemoryTool(BetaAsyncAbstractMemoryTool):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
-        self._files = MemoryFiles(self._artifacts)
+        self._files = MossMemoryTool(store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Run `MemoryFiles.view`; the other methods run the method of their name."""
-        return await asyncio.to_thread(self._files.view, command)
-
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file."""
-        return await asyncio.to_thread(self._files.create, command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text in a file."""
-        return await asyncio.to_thread(self._files.str_replace, command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert a text into a file."""
-        return await asyncio.to_thread(self._files.insert, command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or folder."""
-        return await asyncio.to_thread(self._files.delete, command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename a file or folder."""
-        return await asyncio.to_thread(self._files.rename, command)
-
-    async def clear_all_memory(self) -> str:
-        """Delete everything."""
-        return await asyncio.to_thread(self._files.clear_all_memory)
+    view = _in_thread(MemoryFiles.view)
+    create = _in_thread(MemoryFiles.create)
+    str_replace = _in_thread(MemoryFiles.str_replace)
+    insert = _in_thread(MemoryFiles.insert)
+    delete = _in_thread(MemoryFiles.delete)
+    rename = _in_thread(MemoryFiles.rename)
+    clear_all_memory = _in_thread(MemoryFiles.clear_all_memory)
 
     def close(self) -> None:
-        """Close the store if it was opened here."""
-        self._artifacts.close()
+        self._files.close()
 
 
 def _relative_path(path: str) -> str:
@@ -316,7 +267,6 @@ def _lines_with(content: str, part: str) -> list[int]:
 
 
 def _size(count: int) -> str:
-    """Return a number of bytes for people."""
     if count == 0:
         return "0B"
     power = min((count.bit_length() - 1) // 10, 3)

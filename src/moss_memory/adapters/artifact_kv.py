@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from moss_memory.tools.artifact.artifact_rows import kept
+from moss_memory.tools.artifact.artifact_rows import read_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ class ArtifactKV:
 
     def get(self, key: Key) -> Row | None:
         """Return the value of a key with its time to live and its time of writing; None if there is none."""
-        return self.store.read(kept, what="artifact_fetch", snapshot=False, **self._address(key))
+        return self.store.read(read_named, what="artifact_fetch", snapshot=False, **self._address(key))
 
     def put(self, key: Key, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
         """Set the value of a key; with `new`, refuse an existing key."""
@@ -64,7 +64,6 @@ class ArtifactKV:
         self.store.call("artifact_store", {**arguments, **given, **self._allow_secrets})
 
     def add(self, data: dict[str, Any], *, run_id: str) -> None:
-        """Append a value without a key."""
         arguments = {"workspace": self._workspace, "kind": self._kind, "data": data, "run_id": run_id}
         self.store.call("artifact_store", {**arguments, **self._allow_secrets})
 
@@ -86,7 +85,6 @@ class ArtifactKV:
         return True
 
     def delete_all(self, **filters: str) -> None:
-        """Delete all matching artifacts."""
         self.store.call("artifact_bulk_delete", {"workspace": self._workspace, "kind": self._kind, **filters})
 
     def touch(self, key: Key, ttl_seconds: int) -> None:
@@ -116,7 +114,6 @@ class ArtifactKV:
                 return
 
     def close(self) -> None:
-        """Close the store if it was opened here."""
         if self.is_own:
             self.store.close()
 

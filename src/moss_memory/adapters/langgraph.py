@@ -24,7 +24,7 @@ from langgraph.store.base import (
 )
 
 from .artifact_kv import ArtifactKV, ContextManaged
-from .langgraph_filters import matches, matches_filter
+from .langgraph_filters import matches_namespace, matches_value
 from .langgraph_vectors import pack, rank
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ class MossStore(ContextManaged, BaseStore):
         self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
 
     def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        """Return one item or None, faster than a batch of one."""
         if refresh_ttl is None:
             refresh_ttl = self.ttl_config is None or self.ttl_config.get("refresh_on_read", True)
         op = GetOp(namespace, str(key), refresh_ttl)
@@ -83,7 +82,6 @@ class MossStore(ContextManaged, BaseStore):
         return self._get(op)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Return the result of every operation, in order."""
         operations = _validate(ops)
         vectors: Vectors = {}
         if self._embeddings is not None:
@@ -103,7 +101,6 @@ class MossStore(ContextManaged, BaseStore):
         return await asyncio.to_thread(self._run, operations, vectors)
 
     def close(self) -> None:
-        """Close the store if it was opened here."""
         self._artifacts.close()
 
     def _run(self, ops: list[Op], vectors: Vectors) -> list[Result]:
@@ -168,7 +165,8 @@ class MossStore(ContextManaged, BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         found = {tuple(row["data"]["namespace"]) for row in self._artifacts.newest_first()}
-        found = {one for one in found if all(matches(condition, one) for condition in op.match_conditions or ())}
+        conditions = op.match_conditions or ()
+        found = {one for one in found if all(matches_namespace(condition, one) for condition in conditions)}
         if op.max_depth is not None:
             found = {one[: op.max_depth] for one in found}
         return sorted(found)[op.offset : op.offset + op.limit]
@@ -194,7 +192,6 @@ class MossStore(ContextManaged, BaseStore):
 
 
 def _validate(ops: Iterable[Op]) -> list[Op]:
-    """Return the operations; refuse an invalid namespace before anything runs."""
     operations = list(ops)
     for op in operations:
         validate_op_namespace(op)
@@ -248,4 +245,4 @@ def _matches(row: Row, op: SearchOp) -> bool:
     namespace = tuple(row["data"]["namespace"])
     if namespace[: len(op.namespace_prefix)] != tuple(op.namespace_prefix):
         return False
-    return not op.filter or matches_filter(row["data"]["value"], op.filter)
+    return not op.filter or matches_value(row["data"]["value"], op.filter)

@@ -19,12 +19,12 @@ _ORDERED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def matches_filter(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
+def matches_value(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """Return True if a value matches a filter on each key; `a.b` means `b` in `a` unless that key exists."""
     return all(_matches_part(_at(value, key), part) for key, part in wanted.items())
 
 
-def matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+def matches_namespace(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
     """Return True if a namespace has the prefix or suffix of a condition; `*` matches one label."""
     path = condition.path
     if condition.match_type not in ("prefix", "suffix"):
@@ -44,7 +44,6 @@ def _at(value: dict[str, Any], key: str) -> Any:
 
 
 def _matches_part(value: Any, wanted: Any) -> bool:
-    """Return True if a value matches a filter: by equality, by operators, or in each of its parts."""
     if isinstance(wanted, dict):
         if any(key.startswith("$") for key in wanted):
             return all(_compare(value, sign, other) for sign, other in wanted.items())

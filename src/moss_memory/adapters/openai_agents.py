@@ -47,7 +47,6 @@ class MossSession(ContextManaged, SessionABC):
         return await asyncio.to_thread(self._items, None if max_items is None or max_items < 0 else max_items)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Append items."""
         await asyncio.to_thread(self._add, [dict(cast("dict[str, Any]", item)) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -55,11 +54,9 @@ class MossSession(ContextManaged, SessionABC):
         return await asyncio.to_thread(self._pop)
 
     async def clear_session(self) -> None:
-        """Delete every item."""
         await asyncio.to_thread(self._artifacts.delete_all, run_id=self._run)
 
     def close(self) -> None:
-        """Close the store if the session opened it."""
         self._artifacts.close()
 
     def _items(self, max_items: int | None) -> list[TResponseInputItem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, print_error, say, secure_descriptors, show
 from moss_memory.errors import MossError

@@ -1,1 +1,1 @@
-"""The state of the code around a process: repository, branch and commit; and whether text about files is still true."""
+"""The state of the code around a process: repository, branch and commit; and the freshness of text about files."""

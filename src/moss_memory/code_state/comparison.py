@@ -73,7 +73,7 @@ def _count(git: Git, head: str, saved: str, tip: str) -> Distance:
 
 
 def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
-    """Read the entries of all paths in all commits with one process, so that `file_of` knows them."""
+    """Read the entries of all paths in all commits with one process, for `file_of`."""
     if len(_files) >= _MAX_CACHED:
         _files.clear()
     folders: dict[tuple[str, str], list[str]] = {}

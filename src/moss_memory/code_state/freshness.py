@@ -24,8 +24,6 @@ _TOO_LONG = "it took too long"
 
 
 class Freshness:
-    """The result of a comparison."""
-
     __slots__ = ("changed", "commits", "kept", "missing", "paths", "state", "why")
 
     def __init__(self, state: str, *, commits: int | None = None, paths: int = 0, why: str = "") -> None:
@@ -41,18 +39,15 @@ class Freshness:
 
     @property
     def share(self) -> float:
-        """Return the share of the files that changed or are missing."""
         return (len(self.changed) + len(self.missing)) / self.paths if self.paths else 0.0
 
     def to_response(self) -> dict[str, Any]:
-        """Return it as part of a response."""
         fields: dict[str, Any] = {"state": self.state, "commits": self.commits}
         fields |= {"changed": self.changed, "missing": self.missing}
         return {**fields, "why": self.why} if self.why else fields
 
 
 def unknown(why: str) -> Freshness:
-    """Return the result of a comparison that is not possible."""
     return Freshness(UNKNOWN, why=why)
 
 

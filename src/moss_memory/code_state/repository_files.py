@@ -45,5 +45,5 @@ def read_line(path: str) -> str:
 
 
 def is_object_id(text: str) -> bool:
-    """Return whether a text is the id of an object, SHA-1 or SHA-256, and not all zeros."""
+    """Return True if a text is the id of an object, SHA-1 or SHA-256, and not all zeros."""
     return len(text) in (40, 64) and not text.strip("0123456789abcdef") and bool(text.strip("0"))

@@ -20,7 +20,7 @@ _PATH_MAX_CHARS = 4_000
 _USUAL_PORTS = ("", "22", "80", "443", "9418")
 
 
-def settings(config: str) -> Iterator[tuple[str, str, str]]:
+def read_git_config(config: str) -> Iterator[tuple[str, str, str]]:
     """Yield section, key and value of each line of a git configuration; files that it includes are not read."""
     content = read_file(config, CONFIG_BYTES) or b""
     section = ""

@@ -6,7 +6,7 @@ import os
 import time
 
 from .repository_files import is_object_id, read_file, read_line
-from .repository_id import local_path, origin_id, root_id, settings
+from .repository_id import local_path, origin_id, read_git_config, root_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class CodeState:
         """Further ids that this repository had or could have had; known of the present one only, never stored."""
 
     def shares_id(self, other: CodeState) -> bool:
-        """Return whether both are of one repository by an id; if one has none, by name."""
+        """Return True if both are of one repository by an id; if one has none, by name."""
         own, others = self.ids, other.ids
         return bool(own & others) if own and others else self.repository == other.repository
 
     def is_same_repository(self, other: CodeState) -> bool:
-        """Return whether both are of one repository: by id, or by name if their ids cannot be compared.
+        """Return True if both are of one repository: by id, or by name if their ids cannot be compared.
 
         A repository that was given an `origin` has another kind of id from then on.
         """
@@ -66,7 +66,6 @@ class CodeState:
 
     @property
     def ids(self) -> set[str]:
-        """Return every known id."""
         return {key for key in (self.repository_id, *self.aliases) if key}
 
     def to_response(self) -> dict[str, str]:
@@ -158,7 +157,6 @@ class WorkTree:
         return origin_id(path, "/")
 
     def _own_id(self) -> str:
-        """Return the id of the root commit, else of the path."""
         return root_id(self.common) or self._path_id()
 
     def _path_id(self) -> str:
@@ -171,7 +169,7 @@ class WorkTree:
         urls: list[str] = []
         work_tree = ""
         self.reftable = False
-        for section, key, value in settings(config):
+        for section, key, value in read_git_config(config):
             if section == "remote.origin" and key == "url":
                 urls.append(value)
             elif section == "core" and key == "worktree":
@@ -230,7 +228,7 @@ class References:
 
 
 def is_reference(name: str) -> bool:
-    """Return whether a name is one of a reference that can be a file below the repository."""
+    """Return True if a name is one of a reference that can be a file below the repository."""
     parts = name.split("/")
     return (
         parts[0] == "refs"

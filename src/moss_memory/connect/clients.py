@@ -75,16 +75,13 @@ class Client:
         return self.files[USER][0].endswith(".toml")
 
     def scopes(self) -> list[str]:
-        """Return the supported scopes: a user, or a project."""
         return [scope for scope in SCOPES if self.files[scope]]
 
     def file(self, scope: str) -> str:
-        """Return the path of the file with its servers."""
         paths = [_expand_path(one) for one in self.files[scope]]
         return next((one for one in paths if os.path.lexists(one)), paths[0])
 
     def hooks_file(self, scope: str) -> str:
-        """Return the path of the file with its hooks."""
         return _expand_path(self.hooks[scope])
 
     def is_here(self) -> bool:
@@ -116,11 +113,7 @@ CLIENTS = {
             variable=f"${{{VARIABLE}}}",
             loads_on_demand=True,
         ),
-        Client(
-            "claude-desktop",
-            "Claude Desktop",
-            user=("$CONFIG/Claude/claude_desktop_config.json",),
-        ),
+        Client("claude-desktop", "Claude Desktop", user=("$CONFIG/Claude/claude_desktop_config.json",)),
         Client(
             "codex",
             "Codex",
@@ -200,7 +193,6 @@ CLIENTS = {
 
 
 def _expand_path(written: str) -> str:
-    """Return a path with its variables expanded."""
     if written.startswith("$CONFIG/"):
         base = "~/Library/Application Support" if sys.platform == "darwin" else "$XDG_CONFIG_HOME|~/.config"
         written = base + written.removeprefix("$CONFIG")

@@ -5,15 +5,16 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request
 
 from .parse_error import ConfigParseError
-from .replaced_entries import change_of, recall, remember
+from .replaced_entries import compute_change, load_change, save_change
 from .settings_file import SettingsFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from typing import Any, Self, TypeVar
 
-    from .replaced_entries import Before
+    from .clients import Client
+    from .replaced_entries import FileChange
 
     Result = TypeVar("Result")
 
@@ -21,17 +22,24 @@ if TYPE_CHECKING:
 class ConfigEdit:
     """The part of a file that Moss owns; subclasses define its content and format."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.file = self.convert_parse_errors(lambda: SettingsFile(path))
+    def __init__(self, client: Client, scope: str) -> None:
+        self.client = client
+        self.scope = scope
+        self.path = self.find_path()
+        self.file = self.convert_parse_errors(lambda: SettingsFile(self.path))
+
+    def reload(self) -> Self:
+        """Return the edit of the file as it is now on the disk."""
+        return type(self)(self.client, self.scope)
+
+    def find_path(self) -> str:
+        raise NotImplementedError
 
     @property
     def undo_key(self) -> str:
-        """Return the key under which the replaced entry of this edit is stored."""
         return self.file.real
 
     def find_in(self, text: str) -> Any:
-        """Return the part of Moss in a text, None if there is none."""
         raise NotImplementedError
 
     def write_into(self, text: str, value: Any) -> str:
@@ -42,8 +50,7 @@ class ConfigEdit:
         """Return a text without the part of Moss."""
         raise NotImplementedError
 
-    def span(self, text: str) -> tuple[int, int] | None:
-        """Return the start and end of the part of Moss in a text, None if it is not contiguous."""
+    def find_span(self, text: str) -> tuple[int, int] | None:
         return None
 
     def content(self, text: str) -> Any:
@@ -51,7 +58,6 @@ class ConfigEdit:
         raise NotImplementedError
 
     def is_present_in(self, text: str) -> bool:
-        """Return True if a text has the part of Moss."""
         return self.find_in(text) is not None
 
     def apply_to(self, text: str) -> str:
@@ -63,7 +69,7 @@ class ConfigEdit:
         try:
             return work()
         except ConfigParseError as problem:
-            message = f"{self.path}, {problem}; the file is left alone, repair that line"
+            message = f"{self.path}, {problem}; the file was not changed; repair that line"
             raise invalid_request(message, line=problem.line) from None
 
     def restore_text(self) -> str | None:
@@ -90,7 +96,7 @@ class ConfigEdit:
             return None
         return self.convert_parse_errors(lambda: self.remove_from(text))
 
-    def remember(self, after: str) -> None:
+    def save_replaced(self, after: str) -> None:
         """Store the entry before Moss replaces it, unless the user has changed it since."""
         text = self.file.text
         before = self._replaced()
@@ -103,17 +109,17 @@ class ConfigEdit:
         value = self.find_in(original or "")
         alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
         wrote = self.write_into("", self.find_in(after))
-        change = change_of(original or "", after, alone=alone, wrote=wrote, absent=original is None)
-        remember(self.undo_key, change)
+        change = compute_change(original or "", after, alone=alone, wrote=wrote, absent=original is None)
+        save_change(self.undo_key, change)
 
     def backup_path(self) -> str:
         """Return the path of a copy that equals the file before Moss, empty if there is none."""
         backup = self._find_backup() if self.is_present_in(self.file.text) else None
         return backup[0] if backup else ""
 
-    def _replaced(self) -> Before | None:
+    def _replaced(self) -> FileChange | None:
         """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""
-        before = recall(self.undo_key)
+        before = load_change(self.undo_key)
         if before is None:
             return None
         now = self.find_in(self.file.text)
@@ -123,10 +129,10 @@ class ConfigEdit:
             return None
 
     def own_part(self, value: Any) -> Any:
-        """Return the members of an entry that Moss sets, without those that its owner may add."""
+        """Return the members of an entry that Moss sets, without members that its owner may add."""
         return value
 
-    def _is_as_written(self, before: Before) -> bool:
+    def _is_as_written(self, before: FileChange) -> bool:
         """Return True if the file has the entry that Moss wrote; members that its owner added do not count."""
         try:
             return bool(self.own_part(self.find_in(self.file.text)) == self.own_part(self.find_in(before.wrote)))
@@ -135,7 +141,7 @@ class ConfigEdit:
 
     def _with_source(self, text: str, source: str) -> str:
         """Return a text with the part of Moss written as in `source`, to the byte; unchanged if that is impossible."""
-        ours, theirs = self.span(text), self.span(source)
+        ours, theirs = self.find_span(text), self.find_span(source)
         if ours is None or theirs is None:
             return text
         written = text[: ours[0]] + source[theirs[0] : theirs[1]] + text[ours[1] :]
@@ -144,7 +150,7 @@ class ConfigEdit:
         except ConfigParseError:
             return text
 
-    def _is_undone(self, text: str, before: Before) -> bool:
+    def _is_undone(self, text: str, before: FileChange) -> bool:
         """Return True if a text differs from the present one only in having the replaced entry."""
         try:
             if self.find_in(text) != self.find_in(before.alone):

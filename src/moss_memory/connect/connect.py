@@ -9,7 +9,7 @@ from moss_memory.errors import invalid_request
 from . import jsonc, toml_edit
 from .clients import CLIENTS, PROJECT, SERVER, USER
 from .config_edit import ConfigEdit
-from .server_entry import ServerEntry, chosen_toolsets, http_entry, merge_entries, own_members, stdio_entry
+from .server_entry import ServerEntry, choose_toolsets, http_entry, merge_entries, own_members, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,57 +28,50 @@ class ConfigLocation(ConfigEdit):
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.scopes():
             raise invalid_request(f"{client.name} has no file for a project; leave `scope` out", path="scope")
-        super().__init__(client.file(scope))
-        self.client = client
-        self.scope = scope
+        super().__init__(client, scope)
         self.form: ModuleType = toml_edit if client.toml else jsonc
         self.keys = (client.under, SERVER)
-        self.entry = self.convert_parse_errors(lambda: self.form.find(self.file.text, self.keys))
+        self.entry = self.convert_parse_errors(lambda: self.form.find_value(self.file.text, self.keys))
+
+    def find_path(self) -> str:
+        return self.client.file(self.scope)
 
     def server_entry(self) -> ServerEntry | None:
-        """Return the parsed entry for Moss, None if there is none."""
         return ServerEntry(self.client, self.entry) if isinstance(self.entry, dict) else None
 
     def with_entry(self, wanted: dict[str, Any]) -> str:
-        """Return the text of the file with the entry for Moss; members that the owner added to an old entry stay."""
+        """Return the text of the file with the entry for Moss and the members that the owner added to an old entry."""
         entry = merge_entries(self.client, self.entry, wanted)
-        return self.convert_parse_errors(lambda: str(self.form.put(self.file.text, self.keys, entry)))
+        return self.convert_parse_errors(lambda: str(self.form.set_value(self.file.text, self.keys, entry)))
 
     def find_in(self, text: str) -> Any:
-        """Return the entry for Moss in a text."""
-        return self.form.find(text, self.keys)
+        return self.form.find_value(text, self.keys)
 
     def write_into(self, text: str, value: Any) -> str:
-        """Return a text with this entry for Moss."""
-        return str(self.form.put(text, self.keys, value))
+        return str(self.form.set_value(text, self.keys, value))
 
     def own_part(self, value: Any) -> Any:
-        """Return the members of an entry that Moss sets."""
         return own_members(self.client, value)
 
-    def span(self, text: str) -> tuple[int, int] | None:
-        """Return the start and end of the entry for Moss in a text, None if it is not contiguous."""
-        found: tuple[int, int] | None = self.form.span(text, self.keys)
+    def find_span(self, text: str) -> tuple[int, int] | None:
+        found: tuple[int, int] | None = self.form.find_span(text, self.keys)
         return found
 
     def content(self, text: str) -> Any:
-        """Return the parsed content of a text."""
-        return self.form.read(text)
+        return self.form.parse(text)
 
     def remove_from(self, text: str) -> str:
-        """Return a text without the entry for Moss."""
-        return str(self.form.remove(text, self.keys))
+        return str(self.form.remove_value(text, self.keys))
 
 
-def client_of(key: str) -> Client:
-    """Return the client of that name; refuse an unknown one."""
+def find_client(key: str) -> Client:
     found = CLIENTS.get(key.lower().replace("_", "-").replace(" ", "-"))
     if found is None:
         raise invalid_request(f"there is no client {key[:60]!r}; known: {', '.join(CLIENTS)}", path="client")
     return found
 
 
-def wanted_entry(
+def make_entry(
     location: ConfigLocation,
     *,
     home: str | None,
@@ -91,21 +84,18 @@ def wanted_entry(
     """Return the entry that connects a client, and its token, empty if it has none; a dry run creates no token."""
     if not http:
         if url:
-            raise invalid_request("`url` is where a server over HTTP is; give `http` too", path="url")
+            raise invalid_request("`url` is the address of a server over HTTP; give `http` too", path="url")
         return stdio_entry(location.client, location.scope, home=home, toolsets=toolsets, old=location.entry), ""
-    address = _with_toolsets(_check_url(url), chosen_toolsets(location.client, toolsets, http=True))
+    address = _check_url(url)
+    if chosen := choose_toolsets(location.client, toolsets, http=True):
+        address += f"?toolsets={','.join(chosen)}"
     token = ""
     if location.scope != PROJECT:
-        from moss_memory.http.token_file import token_of, token_path
+        from moss_memory.http.token_file import load_token, token_path
 
         exists = os.path.lexists(token_path(store_home))
-        token = token_of(store_home) if exists or not dry_run else "TOKEN"
+        token = load_token(store_home) if exists or not dry_run else "TOKEN"
     return http_entry(location.client, location.scope, url=address, token=token), token
-
-
-def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:
-    """Return the URL of an endpoint with these toolsets; without any it lists all."""
-    return f"{address}?toolsets={','.join(toolsets)}" if toolsets else address
 
 
 def _check_url(url: str | None) -> str:
@@ -120,14 +110,14 @@ def _check_url(url: str | None) -> str:
         host, parts = None, urlsplit("")
     if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
         raise invalid_request(f"`url` must be such as http://127.0.0.1:{PORT}", path="url")
-    if parts.scheme == "http" and not is_local(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise invalid_request(
-            "`url` leads to another machine, where the token must not go in the clear; use https", path="url"
+            "`url` leads to another machine, which would receive the token unencrypted; use https", path="url"
         )
     return address if parts.path not in ("", "/") else address.rstrip("/") + "/mcp"
 
 
-def is_local(host: str | None) -> bool:
+def is_loopback(host: str | None) -> bool:
     """Return True if a host is a loopback address; `127.0.0.1.example.com` is not."""
     from ipaddress import ip_address
 
@@ -137,8 +127,7 @@ def is_local(host: str | None) -> bool:
         return False
 
 
-def default_scope(client: Client, scope: str | None) -> str:
-    """Return the scope, by default that of the user."""
+def choose_scope(client: Client, scope: str | None) -> str:
     if scope is not None and scope not in (USER, PROJECT):
         raise invalid_request("`scope` must be user or project", path="scope")
     return scope or client.scopes()[0]

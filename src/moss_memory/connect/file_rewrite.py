@@ -16,7 +16,7 @@ _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PRIVATE = 0o600
 
 
-def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
+def create_file(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
     """Create a file for its owner alone, atomically; raise `FileExistsError` if the name is taken."""
 
     def prepare(fd: int) -> None:
@@ -32,7 +32,7 @@ def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
         os.unlink(temporary)
 
 
-def rewrite(path: str, old: bytes, data: bytes) -> None:
+def rewrite_file(path: str, old: bytes, data: bytes) -> None:
     """Rewrite a file: by an atomic rename if that preserves its metadata, else in place."""
     status = os.stat(path)
     if status.st_nlink == 1 and _try_replace(path, data, status):
@@ -84,14 +84,14 @@ def _copy_attributes(path: str, fd: int) -> None:
 def _write_in_place(path: str, old: bytes, data: bytes, owner: os.stat_result) -> None:
     """Overwrite a file; on failure restore its old content, or leave a copy of it on the disk."""
     copy = f"{path}.{os.urandom(6).hex()}.tmp"
-    make(copy, old, owner)
+    create_file(copy, old, owner)
     try:
         _overwrite(path, data)
     except BaseException:
         try:
             _overwrite(path, old)
         except OSError as error:
-            why = f"{path} could not be written, nor put back ({error.strerror}); as it was it is in {copy}"
+            why = f"{path} could not be written, nor restored ({error.strerror}); its original content is in {copy}"
             raise MossError("INVALID_REQUEST", why, details={"file": path, "copy": copy}) from None
         os.unlink(copy)
         raise
@@ -109,7 +109,6 @@ def _overwrite(path: str, data: bytes) -> None:
 
 
 def _write_temporary(path: str, data: bytes, prepare: Callable[[int], None]) -> str:
-    """Create a file with this content in the same folder and return its path."""
     temporary = f"{path}.{os.urandom(6).hex()}.tmp"
     fd = os.open(temporary, _MAKE, _PRIVATE)
     try:

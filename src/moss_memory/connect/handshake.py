@@ -6,8 +6,8 @@ import json
 import os
 
 from .clients import PROJECT
-from .connect import is_local
-from .moss_command import after_moss, starts_this_moss
+from .connect import is_loopback
+from .moss_command import moss_arguments, starts_this_moss
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,7 @@ TIMEOUT_S = 20.0
 _MAX_BYTES = 1 << 20
 _KNOWN_VARIABLES = ("MOSS_HOME", "MOSS_WORKSPACE")
 """Variables that a project's file may set for the server."""
-_HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "moss-connect", "version": "1"},
-}
+_HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "moss-connect", "version": "1"}}
 
 
 class HandshakeError(Exception):
@@ -43,10 +39,10 @@ def check_server(entry: ServerEntry, scope: str) -> tuple[str, int]:
 
 
 def _require_safe_start(entry: ServerEntry) -> None:
-    """Refuse an entry of a project's file that starts anything else than this Moss: the file may come from others."""
+    """Refuse an entry of a project's file that starts another program: somebody else may have written the file."""
     if not starts_this_moss(entry.words):
         raise HandshakeError(f"not tried: the project's file starts {entry.words[0]!r}, which is not this Moss")
-    if (after_moss(entry.words) or [])[:1] != ["mcp"]:
+    if (moss_arguments(entry.words) or [])[:1] != ["mcp"]:
         raise HandshakeError(
             f"not tried: the project's file runs {' '.join(entry.words)[:200]!r}, which is not `moss mcp`"
         )
@@ -63,7 +59,7 @@ def _require_safe_address(entry: ServerEntry, scope: str) -> None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise HandshakeError(f"the entry's address is not valid: {entry.url[:200]}") from None
-    if scope == PROJECT and not is_local(host):
+    if scope == PROJECT and not is_loopback(host):
         raise HandshakeError("not tried: the project's file names another machine, and the token would go there")
 
 
@@ -102,13 +98,13 @@ def _over_stdio(entry: ServerEntry) -> tuple[str, int]:
     except subprocess.TimeoutExpired:
         raise HandshakeError(f"no answer within {TIMEOUT_S:.0f} seconds") from None
     except ValueError:
-        raise HandshakeError("what it answers is not text") from None
+        raise HandshakeError("its answer is not text") from None
     answers = {}
     for line in done.stdout.splitlines():
         try:
             message = json.loads(line)
         except ValueError:
-            raise HandshakeError(f"it answers something else than MCP: {line[:60]!r}") from None
+            raise HandshakeError(f"its answer is not MCP: {line[:60]!r}") from None
         if isinstance(message, dict):
             answers[message.get("id")] = message
     if 1 not in answers:
@@ -139,7 +135,7 @@ def _post(entry: ServerEntry, message: dict[str, Any], session: dict[str, str]) 
         answer = connection.getresponse()
         body = answer.read(_MAX_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise HandshakeError(f"nobody answers at {entry.url} ({error}); start `moss serve`") from None
+        raise HandshakeError(f"nothing answers at {entry.url} ({error}); start `moss serve`") from None
     finally:
         connection.close()
     if answer.status in (401, 403):
@@ -153,9 +149,8 @@ def _post(entry: ServerEntry, message: dict[str, Any], session: dict[str, str]) 
 
 
 def _message_in(body: str) -> Any:
-    """Return the JSON of a response, plain or in an event stream."""
     data = [line.removeprefix("data:").strip() for line in body.splitlines() if line.startswith("data:")]
     try:
         return json.loads(next((part for part in data if '"id"' in part), "null") if data else body)
     except ValueError:
-        raise HandshakeError("it answers something else than MCP") from None
+        raise HandshakeError("its answer is not MCP") from None

@@ -10,7 +10,7 @@ from moss_memory.errors import invalid_request
 from . import jsonc
 from .clients import CLIENTS, PROJECT
 from .config_edit import ConfigEdit
-from .moss_command import after_moss, moss_for_clients
+from .moss_command import moss_arguments, moss_for_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _FORMATS = {
 
 
 class Hooks(ConfigEdit):
-    """The hooks of a client in one scope, and those of Moss among them."""
+    """The file with the hooks of a client in one scope, and the hooks of Moss in it."""
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.hooks:
@@ -60,12 +60,13 @@ class Hooks(ConfigEdit):
             raise invalid_request(
                 f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks"
             )
-        super().__init__(client.hooks_file(scope))
+        super().__init__(client, scope)
         self.format = _FORMATS[client.key]
-        self.client = client
-        self.scope = scope
         self.commands: dict[str, str] = self.convert_parse_errors(lambda: self.find_in(self.file.text)) or {}
         """The commands of Moss by event."""
+
+    def find_path(self) -> str:
+        return self.client.hooks_file(self.scope)
 
     @property
     def undo_key(self) -> str:
@@ -74,11 +75,9 @@ class Hooks(ConfigEdit):
 
     @property
     def shares_file(self) -> bool:
-        """Return True if the client keeps its servers in the same file."""
         return self.client.file(self.scope) == self.path
 
     def with_hooks(self, home: str | None) -> str:
-        """Return the text of the file with both hooks."""
         wanted = {self.format.events[moment]: self._line(words, home) for moment, words in _RUN.items()}
         return self.convert_parse_errors(lambda: self._put(self.file.text, wanted))
 
@@ -93,7 +92,6 @@ class Hooks(ConfigEdit):
         return shlex.join([*moss_for_clients(), *words, *home_option])
 
     def find_in(self, text: str) -> Any:
-        """Return the commands of Moss in a text, by event."""
         return {event: command for event, _, command in self._ours(text)} or None
 
     def write_into(self, text: str, value: Any) -> str:
@@ -103,35 +101,34 @@ class Hooks(ConfigEdit):
         return self._put(base, value)
 
     def content(self, text: str) -> Any:
-        """Return the parsed content of a text."""
-        return jsonc.read(text)
+        return jsonc.parse(text)
 
     def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
         for _, path, _ in self._ours(text):
-            alone = not self.format.flat and len(jsonc.find(text, path[:-2])[_WITHIN]) == 1
-            return self.remove_from(jsonc.remove(text, path[:-2] if alone else path))
+            alone = not self.format.flat and len(jsonc.find_value(text, path[:-2])[_WITHIN]) == 1
+            return self.remove_from(jsonc.remove_value(text, path[:-2] if alone else path))
         return text
 
     def _put(self, text: str, wanted: dict[str, str]) -> str:
         """Return a text in which each event runs this command; replace another command of Moss."""
-        if self.format.version and wanted and jsonc.find(text, ("version",)) is None:
-            text = jsonc.put(text, ("version",), self.format.version)
+        if self.format.version and wanted and jsonc.find_value(text, ("version",)) is None:
+            text = jsonc.set_value(text, ("version",), self.format.version)
         for event, command in wanted.items():
             entry = next((path for name, path, _ in self._ours(text) if name == event), None)
             if entry is not None:
-                text = jsonc.put(text, (*entry, "command"), command)
+                text = jsonc.set_value(text, (*entry, "command"), command)
                 continue
-            present = jsonc.find(text, (_KEY, event))
+            present = jsonc.find_value(text, (_KEY, event))
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": self.format.timeout}
             last = len(present) if isinstance(present, list) else 0
-            text = jsonc.put(text, (_KEY, event, last), hook if self.format.flat else {_WITHIN: [hook]})
+            text = jsonc.set_value(text, (_KEY, event, last), hook if self.format.flat else {_WITHIN: [hook]})
         return text
 
     def _ours(self, text: str) -> Iterator[tuple[str, Path, str]]:
         """Yield every hook of Moss in a text: its event, its path and its command."""
         for event in self.format.events.values():
-            for index, one in enumerate(_list(jsonc.find(text, (_KEY, event)))):
+            for index, one in enumerate(_list(jsonc.find_value(text, (_KEY, event)))):
                 at: Path = (_KEY, event, index)
                 inner = one.get(_WITHIN) if isinstance(one, dict) else None
                 hooks = (
@@ -152,4 +149,4 @@ def _is_moss(command: str) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return (after_moss(words) or [""])[0] == "prime"
+    return (moss_arguments(words) or [""])[0] == "prime"

@@ -48,19 +48,18 @@ class SyntaxNode:
         return [item.plain() for item in self.items] if self.kind == "[" else self.value
 
     def member(self, key: str | int) -> SyntaxNode | None:
-        """Return the member with a key or an index, None if there is none."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
-def read(text: str) -> Any:
+def parse(text: str) -> Any:
     """Return the value of a text, an empty object if it has none; raise `ConfigParseError` with the line."""
     root = _root(text)
     return {} if root is None else root.plain()
 
 
-def find(text: str, path: Path) -> Any:
+def find_value(text: str, path: Path) -> Any:
     """Return the value at the path, None if there is none."""
-    value = read(text)
+    value = parse(text)
     for key in path:
         try:
             value = value[key]
@@ -69,15 +68,14 @@ def find(text: str, path: Path) -> Any:
     return value
 
 
-def span(text: str, path: Path) -> tuple[int, int] | None:
-    """Return the start and end of the value at the path, None if there is none."""
+def find_span(text: str, path: Path) -> tuple[int, int] | None:
     node = _root(text)
     for key in path:
         node = node and node.member(key)
     return (node.start, node.end) if node else None
 
 
-def put(text: str, path: Path, value: Any) -> str:
+def set_value(text: str, path: Path, value: Any) -> str:
     """Return the text with the value at the path; missing objects are created, an equal value changes nothing."""
     root = _root(text)
     if root is None:
@@ -95,7 +93,7 @@ def put(text: str, path: Path, value: Any) -> str:
     return text[: node.start] + _render(value, text, indent) + text[node.end :]
 
 
-def remove(text: str, path: Path) -> str:
+def remove_value(text: str, path: Path) -> str:
     """Return the text without the value at the path; unchanged if there is none."""
     node = _root(text)
     for key in path[:-1]:
@@ -104,7 +102,7 @@ def remove(text: str, path: Path) -> str:
         return text
     offset = [item.key for item in node.items].index(path[-1])
     shorter = _remove_member(text, node, offset)
-    return remove(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
+    return remove_value(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
 
 
 def _remove_member(text: str, node: SyntaxNode, offset: int) -> str:
@@ -125,13 +123,11 @@ def _remove_member(text: str, node: SyntaxNode, offset: int) -> str:
 
 
 def _rest_of_line(text: str, offset: int) -> str:
-    """Return the text after an offset on its line, without white space."""
     end = text.find("\n", offset)
     return text[offset : len(text) if end < 0 else end].strip()
 
 
 def _require_container(text: str, node: SyntaxNode, key: str | int, above: Path) -> None:
-    """Refuse a node that cannot have the key."""
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
         what = ".".join(map(str, above)) or "the whole file"
@@ -182,7 +178,6 @@ def _first_member(text: str, node: SyntaxNode, label: str, value: Any) -> str:
 
 
 def _line_end(text: str, offset: int, most: int) -> int:
-    """Return the end of the comments that follow on the same line."""
     match = _ON_THE_LINE.match(text, offset, most)
     end = match.end() if match else offset
     while end > offset and text[end - 1] in " \t":
@@ -191,14 +186,12 @@ def _line_end(text: str, offset: int, most: int) -> int:
 
 
 def _own_line(text: str, offset: int) -> str | None:
-    """Return the white space before an offset if it is the first on its line and not on the first line, else None."""
     start = text.rfind("\n", 0, offset) + 1
     before = text[start:offset]
     return before if start and not before.strip(" \t") else None
 
 
 def _indent_at(text: str, offset: int) -> str:
-    """Return the indentation of the line of an offset."""
     start = text.rfind("\n", 0, offset) + 1
     end = start
     while end < offset and text[end] in " \t":
@@ -207,7 +200,6 @@ def _indent_at(text: str, offset: int) -> str:
 
 
 def _unit(text: str) -> str:
-    """Return the indentation unit of the text: that of its first indented line."""
     match = _INDENT.search(text)
     return match[1] if match else "  "
 
@@ -245,7 +237,7 @@ def _root(text: str) -> SyntaxNode | None:
     node = parser.value(0)
     parser.skip()
     if parser.offset < len(text):
-        raise parser.problem("the JSON ends before this")
+        raise parser.problem("unexpected text after the end of the JSON")
     return node
 
 
@@ -260,7 +252,6 @@ class _JsoncParser:
         return ConfigParseError(what, line_of(self.text, self.offset if offset is None else offset))
 
     def skip(self) -> None:
-        """Skip white space and comments."""
         match = _BETWEEN.match(self.text, self.offset)
         self.offset = match.end() if match else self.offset
         if self.text.startswith("/*", self.offset):
@@ -315,11 +306,11 @@ class _JsoncParser:
     def _string(self) -> str:
         match = _STRING.match(self.text, self.offset)
         if match is None:
-            raise self.problem("a string has no end on its line")
+            raise self.problem("a string does not end on its line")
         try:
             read: str = json.loads(match[0])
         except ValueError:
-            raise self.problem("a string holds an escape that JSON does not know") from None
+            raise self.problem("a string contains an escape that JSON does not define") from None
         self.offset = match.end()
         return read
 

@@ -33,13 +33,13 @@ def moss_for_people() -> str:
     return shlex.join(words)
 
 
-def connecting_lines(*options: str) -> list[tuple[str, str]]:
+def stdio_connect_commands(*options: str) -> list[tuple[str, str]]:
     """Return the name of each client, and the command that connects it to this Moss."""
     moss = moss_for_people()
     return [(client.name, f"{moss} {shlex.join(['connect', client.key, *options])}") for client in CLIENTS.values()]
 
 
-def after_moss(words: list[str]) -> list[str] | None:
+def moss_arguments(words: list[str]) -> list[str] | None:
     """Return the arguments of a Moss command, None if it runs another program."""
     if words and os.path.basename(words[0]) in _NAMES:
         return words[1:]
@@ -53,7 +53,6 @@ def starts_this_moss(words: list[str]) -> bool:
 
 
 def is_program(path: str) -> bool:
-    """Return True if an absolute path is an executable file."""
     return os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK)
 
 

@@ -13,7 +13,6 @@ class ConfigParseError(Exception):
 
 
 def line_of(text: str, offset: int) -> int:
-    """Return the number of the line of an offset, from 1."""
     return text.count("\n", 0, offset) + 1
 
 

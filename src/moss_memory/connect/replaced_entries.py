@@ -12,7 +12,7 @@ FOLDER = "connected"
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-class Before:
+class FileChange:
     """The change that connecting made to a file: removed and added lines."""
 
     __slots__ = ("absent", "alone", "at", "new", "old", "wrote")
@@ -38,13 +38,13 @@ class Before:
         return found
 
 
-def change_of(before: str, after: str, *, alone: str, wrote: str, absent: bool) -> Before:
+def compute_change(before: str, after: str, *, alone: str, wrote: str, absent: bool) -> FileChange:
     """Return the change from one text to another, in whole lines."""
     start = before.rfind("\n", 0, _equal_chars(before, after)) + 1
     rest = _equal_chars(before[start:][::-1], after[start:][::-1])
     end = after.find("\n", len(after) - rest)
     rest = 0 if end < 0 else len(after) - end - 1
-    return Before(
+    return FileChange(
         alone=alone,
         absent=absent,
         at=start,
@@ -55,17 +55,15 @@ def change_of(before: str, after: str, *, alone: str, wrote: str, absent: bool) 
 
 
 def _equal_chars(one: str, other: str) -> int:
-    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def recall(path: str) -> Before | None:
-    """Return the stored change of a file, None if there is none or it cannot be read."""
+def load_change(path: str) -> FileChange | None:
     try:
         with open(_path(path), "rb") as file:
             stored = json.loads(file.read(_MAX_BYTES))
-        before = Before(**{name: stored[name] for name in Before.__slots__})
+        before = FileChange(**{name: stored[name] for name in FileChange.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
     texts = (before.alone, before.old, before.new, before.wrote)
@@ -73,12 +71,11 @@ def recall(path: str) -> Before | None:
     return before if is_whole and isinstance(before.absent, bool) else None
 
 
-def remember(path: str, before: Before) -> None:
-    """Store the change of a file, readable by its owner alone."""
+def save_change(path: str, before: FileChange) -> None:
     from moss_memory.storage.files.private_files import make_private_folder, write_private
 
     record = _path(path)
-    content = {"file": path, **{name: getattr(before, name) for name in Before.__slots__}}
+    content = {"file": path, **{name: getattr(before, name) for name in FileChange.__slots__}}
     try:
         make_private_folder(os.path.dirname(record))
         write_private(record, json.dumps(content).encode())
@@ -87,7 +84,6 @@ def remember(path: str, before: Before) -> None:
 
 
 def delete_change(path: str) -> None:
-    """Delete the stored change of a file."""
     try:
         os.unlink(_path(path))
     except FileNotFoundError:

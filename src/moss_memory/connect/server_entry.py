@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _OWN = {
     "type", "command", "args", "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var"
 }  # fmt: skip
-"""Members that Moss writes; all others belong to the owner and stay."""
+"""Members that Moss writes; all others belong to the owner and are preserved."""
 _HOME = "MOSS_HOME"
 
 
@@ -29,7 +29,7 @@ def stdio_entry(
     """Return the entry of a client that starts Moss itself; `old` is the present one."""
     from .moss_command import moss_for_clients
 
-    chosen = chosen_toolsets(client, toolsets, http=False)
+    chosen = choose_toolsets(client, toolsets, http=False)
     moss = moss_for_clients() if scope != PROJECT else _shared_command(client, old)
     words = [*moss, "mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
     if client.stdio.get("type") == "local":
@@ -51,7 +51,7 @@ def _shared_command(client: Client, old: Any) -> list[str]:
     return words[:1] if words and os.path.basename(words[0]) == "moss" and is_program(words[0]) else ["moss"]
 
 
-def chosen_toolsets(client: Client, toolsets: Sequence[str] | None, *, http: bool) -> tuple[str, ...]:
+def choose_toolsets(client: Client, toolsets: Sequence[str] | None, *, http: bool) -> tuple[str, ...]:
     """Return the toolsets that a client lists, its own if none are named; refuse an unknown name."""
     from moss_memory.mcp.tool_list import unknown_toolsets
     from moss_memory.registry.catalog import TOOLSETS
@@ -72,7 +72,7 @@ def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str,
         return {key: _fill(value, url=url, token=token) for key, value in client.http.items()}
     if not client.variable:
         raise invalid_request(
-            f"{client.name} takes no token from the environment, and a project's file is no place for one; connect it "
+            f"{client.name} takes no token from the environment, and a project's file must not contain one; connect it "
             "for yourself with `scope` user, or without `http`",
             path="scope",
         )
@@ -90,7 +90,6 @@ def _fill(value: Any, **filled: str) -> Any:
 
 
 def own_members(client: Client, entry: Any) -> Any:
-    """Return the members and variables of an entry that Moss sets."""
     if not isinstance(entry, dict):
         return entry
     variables = entry.get(environment_of(client))
@@ -112,12 +111,10 @@ def merge_entries(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str,
 
 
 def environment_of(client: Client) -> str:
-    """Return the key of the environment in an entry."""
     return "environment" if client.stdio.get("type") == "local" else "env"
 
 
 def _texts(value: Any) -> dict[str, str]:
-    """Return the texts of a table, empty if the value is no table."""
     return {str(key): str(part) for key, part in value.items()} if isinstance(value, dict) else {}
 
 
@@ -140,7 +137,6 @@ class ServerEntry:
 
     @property
     def transport(self) -> str:
-        """Return the transport: stdio or http."""
         return "http" if self.url else "stdio"
 
     @property

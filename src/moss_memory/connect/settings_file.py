@@ -7,7 +7,7 @@ import stat
 
 from moss_memory.errors import MossError, invalid_request
 
-from .file_rewrite import make, rewrite
+from .file_rewrite import create_file, rewrite_file
 from .parse_error import ConfigParseError
 
 _BOM = "\ufeff"
@@ -29,7 +29,6 @@ class SettingsFile:
 
     @property
     def exists(self) -> bool:
-        """Return True if the file exists."""
         return self._data is not None
 
     def backups(self) -> list[tuple[str, str]]:
@@ -62,7 +61,7 @@ class SettingsFile:
         if self._data is None:
             os.makedirs(os.path.dirname(self.real), mode=0o700, exist_ok=True)
             try:
-                make(self.real, data)
+                create_file(self.real, data)
             except FileExistsError:
                 raise self._changed_meanwhile() from None
             return
@@ -74,7 +73,7 @@ class SettingsFile:
             self.backup = self._keep(self._data, status)
         if _read(self.path, self.real) != self._data:
             raise self._changed_meanwhile()
-        rewrite(self.real, self._data, data)
+        rewrite_file(self.real, self._data, data)
 
     def _changed_meanwhile(self) -> MossError:
         return MossError("CONFLICT", f"{self.path} was changed by another program just now; run this again")
@@ -85,7 +84,7 @@ class SettingsFile:
         while True:
             path = self.real + _BEFORE + (f"-{number}" if number > 1 else "")
             try:
-                make(path, data, owner)
+                create_file(path, data, owner)
                 return path
             except FileExistsError:
                 if _has_content(path, data):
@@ -93,11 +92,9 @@ class SettingsFile:
             number += 1
 
     def delete(self) -> None:
-        """Delete the file."""
         os.unlink(self.real)
 
     def others_may_read(self) -> bool:
-        """Return True if other users may read the file."""
         return self.exists and bool(os.stat(self.real).st_mode & 0o044)
 
 
@@ -106,13 +103,13 @@ def _read(path: str, real: str) -> bytes | None:
     try:
         if not os.path.lexists(real):
             if os.path.lexists(path):
-                raise invalid_request(f"{path} is a link that leads to nothing; nothing was changed")
+                raise invalid_request(f"{path} is a link that has no target; nothing was changed")
             return None
         fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-                raise invalid_request(f"{path} is no plain file of at most 32 MB; it is left alone")
+                raise invalid_request(f"{path} is not a plain file of at most 32 MB; it was not changed")
             with os.fdopen(os.dup(fd), "rb") as file:
                 return file.read()
         finally:
@@ -129,7 +126,6 @@ def _decode(data: bytes, path: str) -> str:
 
 
 def _has_content(path: str, data: bytes) -> bool:
-    """Return True if a file has this content."""
     try:
         return _read(path, path) == data
     except MossError:

@@ -1,7 +1,8 @@
 """Editor for TOML: one table is changed, every other byte is preserved.
 
-Not tomlkit, which moves tables that are not adjacent to their siblings: it writes `[a.x]`, `[[b]]`, `[a.y]` as `[a.x]`,
-`[a.y]`, `[[b]]`.
+Not tomlkit (tried: 0.15.2), which does not preserve a text that it only parses and writes: `[a.x]`, `[[b]]`, `[a.y]`
+becomes `[a.x]`, `[a.y]`, `[[b]]`. It also adds LF lines to a file with CRLF, and deletes a comment above the next table
+together with a table.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class TomlStatement:
         self.is_table = is_table
 
 
-def read(text: str) -> dict[str, Any]:
+def parse(text: str) -> dict[str, Any]:
     """Return the values of a text; raise `ConfigParseError` with the line."""
     import tomllib
 
@@ -64,15 +65,15 @@ def _float(written: str) -> float:
     return math.nan if math.isnan(value) else value
 
 
-def find(text: str, path: Path) -> Any:
+def find_value(text: str, path: Path) -> Any:
     """Return the value at the path, None if there is none."""
-    value: Any = read(text)
+    value: Any = parse(text)
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def span(text: str, path: Path) -> tuple[int, int] | None:
+def find_span(text: str, path: Path) -> tuple[int, int] | None:
     """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
     indexes = [offset for offset, one in enumerate(statements) if one.path[: len(path)] == path]
@@ -81,11 +82,11 @@ def span(text: str, path: Path) -> tuple[int, int] | None:
     return statements[indexes[0]].start, statements[indexes[-1]].end
 
 
-def put(text: str, path: Path, value: dict[str, Any]) -> str:
+def set_value(text: str, path: Path, value: dict[str, Any]) -> str:
     """Return the text with this table at the path; unchanged if it is there already."""
-    if find(text, path) == value:
+    if find_value(text, path) == value:
         return text
-    above = find(text, path[:-1])
+    above = find_value(text, path[:-1])
     if above is not None and not isinstance(above, dict):
         raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_of_key(text, path))
     changed = _put(text, path, value)
@@ -93,9 +94,9 @@ def put(text: str, path: Path, value: dict[str, Any]) -> str:
     return changed
 
 
-def remove(text: str, path: Path) -> str:
+def remove_value(text: str, path: Path) -> str:
     """Return the text without the table at the path; unchanged if there is none."""
-    if find(text, path) is None:
+    if find_value(text, path) is None:
         return text
     changed = _cut(text, _below(text, path), "")
     _require_alone(text, changed, path, None)
@@ -131,7 +132,6 @@ def _cut(text: str, statements: list[TomlStatement], instead: str) -> str:
 
 
 def _groups(statements: list[TomlStatement]) -> list[tuple[TomlStatement, TomlStatement]]:
-    """Return the first and the last statement of each table."""
     groups: list[tuple[TomlStatement, TomlStatement]] = []
     for one in statements:
         if groups and not one.is_table and groups[-1][0].is_table:
@@ -155,12 +155,10 @@ def _with_blank_line(text: str, first: TomlStatement, last: TomlStatement) -> in
 
 
 def _below(text: str, path: Path) -> list[TomlStatement]:
-    """Return the statements of the table at a path and of its subtables."""
     return [one for one in _statements(text) if one.path[: len(path)] == path]
 
 
 def _statements(text: str) -> list[TomlStatement]:
-    """Return the statements of a valid text in order."""
     statements: list[TomlStatement] = []
     table: Path = ()
     offset = 0
@@ -206,7 +204,6 @@ def _pair(text: str, offset: int) -> tuple[Path, int]:
 
 
 def _keys(written: str) -> Path:
-    """Return the parts of a dotted key."""
     import tomllib
 
     found, value = [], tomllib.loads(f"{written} = 0")
@@ -218,7 +215,7 @@ def _keys(written: str) -> Path:
 
 def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | None) -> None:
     """Refuse a text whose form does not allow the change without other effects."""
-    wanted = read(before)
+    wanted = parse(before)
     inner = wanted
     for key in path[:-1]:
         inner = inner.setdefault(key, {})
@@ -227,7 +224,7 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
     else:
         inner[path[-1]] = value
     try:
-        same = _prune(read(after)) == _prune(wanted)
+        same = _prune(parse(after)) == _prune(wanted)
     except ConfigParseError:
         same = False
     if not same:
@@ -236,13 +233,11 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
 
 
 def _line_of_key(text: str, path: Path) -> int:
-    """Return the first line with the first key of the path."""
     offset = next((one for one in _statements(text) if one.path[0] == path[0]), None)
     return text.count("\n", 0, offset.start) + 1 if offset else 1
 
 
 def _prune(value: Any) -> Any:
-    """Return the value without empty tables."""
     if not isinstance(value, dict):
         return value
     pruned = {key: _prune(part) for key, part in value.items()}
@@ -250,7 +245,6 @@ def _prune(value: Any) -> Any:
 
 
 def _render(path: Path, value: dict[str, Any], newline: str) -> str:
-    """Return the table as text without a final newline."""
     lines = [f"[{'.'.join(map(_format_key, path))}]"]
     lines += [f"{_format_key(key)} = {_format(part)}" for key, part in value.items()]
     return newline.join(lines)

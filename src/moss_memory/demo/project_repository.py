@@ -71,7 +71,6 @@ def make_repository(folder: str) -> list[CodeState]:
 
 
 def _tree(git: str, files: dict[str, str]) -> str:
-    """Write the tree of files, folders included, and return its id."""
     folders: dict[str, dict[str, str]] = {}
     entries: list[tuple[str, str, str]] = []
     for path, text in files.items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 
-from moss_memory.rows.ids import wall_clock_ms
 from moss_memory.rows.times import format_time
+from moss_memory.storage.call import wall_clock_ms
 from moss_memory.store import Store
 
 TYPE_CHECKING = False

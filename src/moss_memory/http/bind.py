@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from moss_memory.errors import invalid_request
 
 from .listener import LOOPBACK
@@ -13,32 +15,24 @@ if TYPE_CHECKING:
 PORT = 8314
 
 
+@dataclass(kw_only=True)
 class BindConfig:
-    """The listening address and the allowed host names; remote access needs TLS."""
+    """The listening address and the allowed host names; remote access needs TLS.
 
-    def __init__(
-        self,
-        *,
-        host: str = LOOPBACK[0],
-        allowed_hosts: Sequence[str] = (),
-        behind_proxy: bool = False,
-        tls_cert: str | None = None,
-        tls_key: str | None = None,
-    ) -> None:
-        self.host = host
-        self.allowed_hosts = tuple(allowed_hosts)
-        self.behind_proxy = behind_proxy
-        self.tls_cert = tls_cert
-        self.tls_key = tls_key
-        self.is_remote = host not in LOOPBACK or behind_proxy or bool(allowed_hosts)
+    Refuse an incomplete configuration, naming every missing setting.
+    """
+
+    host: str = LOOPBACK[0]
+    allowed_hosts: Sequence[str] = ()
+    behind_proxy: bool = False
+    tls_cert: str | None = None
+    tls_key: str | None = None
+
+    def __post_init__(self) -> None:
+        self.is_remote = self.host not in LOOPBACK or self.behind_proxy or bool(self.allowed_hosts)
         """True if other machines can connect."""
-        self.secure = behind_proxy or tls_cert is not None
-        self._check()
-
-    def _check(self) -> None:
-        """Refuse an incomplete configuration, naming every missing setting."""
-        missing = list(self._missing())
-        if missing:
+        self.secure = self.behind_proxy or self.tls_cert is not None
+        if missing := list(self._missing()):
             needs = f"reaching beyond this machine (`host` {self.host}) needs more: " if self.is_remote else ""
             raise invalid_request(f"{needs}{'; '.join(missing)}. Complete: {self._complete_command()}")
         for name in self.allowed_hosts:
@@ -76,7 +70,6 @@ class BindConfig:
         return " ".join(words)
 
     def origins(self, port: int) -> dict[bytes, bytes]:
-        """Return each allowed host with the origin of its pages."""
         scheme = "https" if self.tls_cert else "http"
         local = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
         found = {host.encode(): f"{scheme}://{host}".encode() for host in local}
@@ -85,7 +78,6 @@ class BindConfig:
         return found
 
     def address(self, port: int) -> str:
-        """Return the address for people and clients."""
         if self.allowed_hosts:
             return f"https://{self.allowed_hosts[0]}"
         shown = f"[{self.host}]" if ":" in self.host else self.host

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from dataclasses import dataclass
 
 COOKIE = "moss"
 KEPT_S = 30 * 24 * 3600
@@ -24,17 +25,15 @@ _TOKEN_BYTES = 32
 _MAC_BYTES = 32
 
 
+@dataclass(slots=True)
 class CookieContent:
-    """The content of a cookie: one browser, signed in at a time, by the owner or by a named token."""
+    """The content of a cookie: a browser, the time of its sign-in, and its token."""
 
-    __slots__ = ("browser", "made_s", "token")
-
-    def __init__(self, browser: bytes, made_s: int, token: str) -> None:
-        self.browser = browser
-        """Random bytes that stay the same when the cookie is renewed."""
-        self.made_s = made_s
-        self.token = token
-        """The hash of the named token; empty for the owner of the home."""
+    browser: bytes
+    """Random bytes; a renewed cookie has the same."""
+    made_s: int
+    token: str
+    """The hash of the named token; empty for the owner of the home."""
 
 
 class BrowserKey:
@@ -72,7 +71,6 @@ class BrowserKey:
         return CookieContent(content[1 + _TIME_BYTES : _HEAD_BYTES], made_s, content[_HEAD_BYTES:].hex())
 
     def form_token(self, browser: bytes) -> str:
-        """Return the token of a browser's forms."""
         return self._mac(b"form", browser).hex()
 
     def _mac(self, purpose: bytes, content: bytes) -> bytes:
@@ -80,11 +78,10 @@ class BrowserKey:
 
 
 def public_id(base: str) -> str:
-    """Return the name of a path that may be known: the key of the path in the storage of the browser."""
+    """Return a hash of the path of the pages, used as its key in localStorage: others may know it."""
     return "moss." + hashlib.sha256(base.encode()).hexdigest()[:16]
 
 
 def cookie_values(cookies: bytes | None, name: str = COOKIE) -> list[str]:
-    """Return the values of all cookies with a name."""
     parts = [part.strip() for part in (cookies or b"").decode("latin-1").split(";")]
     return [part.removeprefix(f"{name}=") for part in parts if part.startswith(f"{name}=")]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Callable
 
 from moss_memory.errors import MossError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WINDOW_S = 60.0
 _BUSY_S = 1
@@ -24,7 +21,7 @@ class CallLimits:
         self._at_once = at_once
         self._clock_s = clock_s
         self._times: dict[str, deque[float]] = {}
-        self._running: dict[str, int] = {}
+        self._running: Counter[str] = Counter()
 
     def enter(self, token: str) -> MossError | None:
         """Count a call; return the refusal of a call that is too many, which is not counted."""
@@ -35,23 +32,19 @@ class CallLimits:
         if len(times) >= self._per_minute:
             wait_s = max(1, math.ceil(times[0] + WINDOW_S - now))
             return _refusal(f"this token has made {self._per_minute} calls within a minute", wait_s)
-        if self._running.get(token, 0) >= self._at_once:
+        if self._running[token] >= self._at_once:
             return _refusal(f"{self._at_once} calls of this token are running", _BUSY_S)
         times.append(now)
-        self._running[token] = self._running.get(token, 0) + 1
+        self._running[token] += 1
         return None
 
     def leave(self, token: str) -> None:
-        """Count a call that has ended."""
-        left = self._running.get(token, 0) - 1
-        if left > 0:
-            self._running[token] = left
-        else:
-            self._running.pop(token, None)
+        self._running[token] -= 1
+        if self._running[token] <= 0:
+            del self._running[token]
 
 
 def retry_after_s(error: MossError) -> int:
-    """Return after how many seconds a refused call may be sent again."""
     return int((error.details or {}).get("retry_after_s", _BUSY_S))
 
 

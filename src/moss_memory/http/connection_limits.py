@@ -1,39 +1,35 @@
 """Limits on the number of open connections.
 
-Anybody can open a connection and send nothing. A connection counts as unproven until a request on it has shown the
-token or a valid cookie. At the limit the oldest unproven connection is closed, so that the newest one, which may be
-the owner's, is always answered.
+Anybody can open a connection and send nothing. A connection counts as unauthenticated until a request on it has shown
+the token or a valid cookie. At the limit the oldest unauthenticated connection is closed, so that the newest one, which
+may be the owner's, is always answered. uvicorn's own `limit_concurrency` refuses the newest one.
 """
 
 from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from moss_memory.log import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
 
-    class Limited(Protocol):
-        """The limits' record of a connection."""
+class Limited(Protocol):
+    """The limits' record of a connection."""
 
-        peer: str
+    peer: str
 
-        def is_idle(self) -> bool:
-            """Return True if no request is in progress on it."""
+    def is_idle(self) -> bool: ...
 
-        def drop(self) -> None:
-            """Close it immediately."""
+    def drop(self) -> None: ...
 
 
-MAX_UNPROVEN = 1024
-"""Maximum number of unproven connections: two hundred clients come back at once after a restart, with two each."""
+MAX_UNAUTHENTICATED = 1024
+"""Maximum number of unauthenticated connections: 200 clients reconnect at once after a restart, with two each."""
 
 MAX_OF_ADDRESS = 64
-"""Maximum number of unproven connections from one remote address."""
+"""Maximum number of unauthenticated connections from one remote address."""
 
 MAX_CONNECTIONS = 2048
 """Maximum number of connections."""
@@ -45,45 +41,43 @@ _DESCRIPTORS = 8192
 _RESERVE = 64 + 3 * ACCEPTS_PER_ITERATION
 """Descriptors that are left for the store, its files and connections that are just being closed."""
 
-_LOOPBACK = ("127.", "::1", "::ffff:127.")
+LOOPBACK_PEERS = ("127.", "::1", "::ffff:127.")
 _LOG_EVERY_S = 60.0
 
 
 class ConnectionLimits:
     """The open connections of a server, and the limits on their number."""
 
-    def __init__(self, *, most: int = MAX_CONNECTIONS, most_unproven: int = MAX_UNPROVEN) -> None:
+    def __init__(self, *, most: int = MAX_CONNECTIONS, most_unauthenticated: int = MAX_UNAUTHENTICATED) -> None:
         self.most = most
-        self.most_unproven = most_unproven
-        self._unproven: dict[Limited, None] = {}
-        self._proven: dict[Limited, None] = {}
+        self.most_unauthenticated = most_unauthenticated
+        self._unauthenticated: dict[Limited, None] = {}
+        self._authenticated: dict[Limited, None] = {}
         self._of_address: dict[str, dict[Limited, None]] = {}
 
     def add(self, connection: Limited) -> None:
-        """Count a new connection; close the oldest unproven one when there are too many."""
-        self._unproven[connection] = None
-        if not connection.peer.startswith(_LOOPBACK):  # on loopback all clients share one address
+        """Count a new connection; close the oldest unauthenticated one when there are too many."""
+        self._unauthenticated[connection] = None
+        if not connection.peer.startswith(LOOPBACK_PEERS):  # on loopback all clients share one address
             own = self._of_address.setdefault(connection.peer, {})
             own[connection] = None
             if len(own) > MAX_OF_ADDRESS:
                 self._drop(next(iter(own)))
-        if len(self._unproven) > self.most_unproven:
-            self._drop(next(iter(self._unproven)))
-        if len(self._unproven) + len(self._proven) > self.most:
-            idle = (one for one in self._proven if one.is_idle())
-            oldest = next(iter(self._unproven))
+        if len(self._unauthenticated) > self.most_unauthenticated:
+            self._drop(next(iter(self._unauthenticated)))
+        if len(self._unauthenticated) + len(self._authenticated) > self.most:
+            idle = (one for one in self._authenticated if one.is_idle())
+            oldest = next(iter(self._unauthenticated))
             self._drop(oldest if oldest is not connection else next(idle, connection))
 
-    def prove(self, connection: Limited) -> None:
-        """Mark a connection as proven."""
-        if connection in self._unproven or connection in self._proven:
+    def mark_authenticated(self, connection: Limited) -> None:
+        if connection in self._unauthenticated or connection in self._authenticated:
             self.remove(connection)
-            self._proven[connection] = None  # the last used one is the last one to be closed
+            self._authenticated[connection] = None  # the last used one is the last one to be closed
 
     def remove(self, connection: Limited) -> None:
-        """Remove a closed connection."""
-        self._proven.pop(connection, None)
-        self._unproven.pop(connection, None)
+        self._authenticated.pop(connection, None)
+        self._unauthenticated.pop(connection, None)
         own = self._of_address.get(connection.peer)
         if own is not None:
             own.pop(connection, None)
@@ -91,15 +85,14 @@ class ConnectionLimits:
                 del self._of_address[connection.peer]
 
     def is_half_full(self) -> bool:
-        """Return True if more than half of the allowed unproven connections are open."""
-        return 2 * len(self._unproven) > self.most_unproven
+        return 2 * len(self._unauthenticated) > self.most_unauthenticated
 
     def _drop(self, connection: Limited) -> None:
         self.remove(connection)
         connection.drop()
 
 
-def limits_of_process() -> ConnectionLimits:
+def raise_limits() -> ConnectionLimits:
     """Raise the limit of open files as far as this process may, and derive the limits of connections from it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
@@ -111,7 +104,7 @@ def limits_of_process() -> ConnectionLimits:
             pass  # some systems allow less than the hard limit; the soft limit stays unchanged
     left = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(soft - _RESERVE, 2)
     most = min(MAX_CONNECTIONS, left)
-    return ConnectionLimits(most=most, most_unproven=max(min(MAX_UNPROVEN, most // 2), 1))
+    return ConnectionLimits(most=most, most_unauthenticated=max(min(MAX_UNAUTHENTICATED, most // 2), 1))
 
 
 def quiet_accept_errors(clock_s: Callable[[], float] = time.monotonic) -> Callable[[Any, dict[str, Any]], None]:

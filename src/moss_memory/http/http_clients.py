@@ -15,7 +15,7 @@ _CLIENTS = (
 _FILL_IN = "Bearer TOKEN"
 
 
-def connections(address: str, token_path: str) -> list[tuple[str, str]]:
+def connect_commands(address: str, token_path: str) -> list[tuple[str, str]]:
     """Return each client with the command or settings that connect it; none contains the token itself."""
     url = f"{address}/mcp?toolsets=core"
     server = {"url": url, "headers": {"Authorization": _FILL_IN}}

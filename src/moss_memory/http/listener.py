@@ -15,7 +15,7 @@ BACKLOG = 4096
 _LISTEN_STATE = "0A"
 
 
-def listen(host: str, port: int, *, or_next: bool = False) -> socket.socket:
+def open_listener(host: str, port: int, *, or_next: bool = False) -> socket.socket:
     """Return a listening socket; refuse a port in use with the name of its owner.
 
     Another port is tried only with `or_next`: configured clients would send their token to the owner of the old one.
@@ -51,7 +51,6 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def port_owner(port: int) -> str:
-    """Return a description of the process that listens on a port."""
     found = _socket_of(port)
     if found is None:
         return _ask_lsof(port) or "another process"
@@ -63,7 +62,6 @@ def port_owner(port: int) -> str:
 
 
 def _socket_of(port: int) -> tuple[str, int] | None:
-    """Return inode and user of the socket that listens on a port; None if /proc has no entry."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             with open(table, encoding="ascii") as file:
@@ -86,7 +84,6 @@ def _has_socket(pid: str, inode: str) -> bool:
 
 
 def _command(pid: str) -> str:
-    """Return a process's program and first arguments, shortened."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read().decode("utf-8", "replace").split("\0")

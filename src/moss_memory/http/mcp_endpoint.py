@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
 from urllib.parse import parse_qsl
 
+from starlette.types import Receive, Scope, Send
+
 from moss_memory.errors import MossError, invalid_request
+from moss_memory.mcp.background_index import Indexing
 from moss_memory.mcp.handlers import handle
 from moss_memory.mcp.messages import (
     INTERNAL_ERROR,
@@ -16,14 +22,14 @@ from moss_memory.mcp.messages import (
     Failure,
     InvalidMessage,
     failure,
-    read,
+    parse_line,
 )
 from moss_memory.mcp.protocol import (
     HANDSHAKE_VERSIONS,
     STATELESS_VERSION,
     VERSION_KEY,
     Cancellation,
-    Listening,
+    ListenRequest,
     Protocol,
     StoreRequest,
     SubscribeRequest,
@@ -31,39 +37,26 @@ from moss_memory.mcp.protocol import (
     client_name,
     tool_failure,
 )
+from moss_memory.mcp.server_context import ServerContext
 from moss_memory.mcp.subscriptions import Subscription, apply_subscription, final_response, listen
-from moss_memory.storage.call_context import clean_actor
+from moss_memory.storage.call import clean_actor
 
-from . import stateless
+from . import stateless_headers
 from .call_limits import CallLimits, retry_after_s
-from .exchange import ResponseWriter, Runner
 from .metrics import METRICS
 from .notifier import ChangeNotifier
-from .oauth import SCOPES, InsufficientScopeError, challenge
-from .origin_guard import HEADERS, origin_of
-from .pool import in_thread
+from .oauth import SCOPES, InsufficientScopeError, OAuth, challenge
+from .origin_guard import HEADERS, request_origin
 from .request_body import UNREAD, read_body
 from .request_log import LOG_TOKEN, LOG_TOOLS
 from .send_response import JSON, send_response
 from .session_journal import SessionJournal
-from .sessions import Sessions
-from .sse import Stream, pump
-from .timeouts import PROVE
-from .token_registry import TokenRegistry
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
-
-    from starlette.types import Receive, Scope, Send
-
-    from moss_memory.mcp.background_index import Indexing
-    from moss_memory.mcp.server_context import ServerContext
-
-    from .oauth import OAuth
-    from .sessions import Session
-    from .token_registry import Access
+from .sessions import Session, Sessions
+from .sse import Stream, send_stream
+from .thread_pools import in_thread
+from .timeouts import MARK_AUTHENTICATED
+from .token_registry import Access, TokenRegistry
+from .tool_responses import ResponseWriter, Runner
 
 BATCH_VERSION = "2025-03-26"
 """The one version in which an array of messages may be sent."""
@@ -99,12 +92,11 @@ class Endpoint:
         self._runner = Runner(context)
         self._sessions = Sessions(SessionJournal(context.store))
         self._notifier = ChangeNotifier(context)
-        self._listening: dict[Stream, tuple[Listening, Access]] = {}
+        self._listening: dict[Stream, tuple[ListenRequest, Access]] = {}
         self._running: dict[ToolCall, str] = {}
         """The running calls with the hashes of their tokens."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         headers = scope[HEADERS]
         method = scope["method"]
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
@@ -119,12 +111,12 @@ class Endpoint:
                 await send_response(send, 405, headers=[(b"allow", allowed)])
             else:
                 await self._handle_session(method, version, headers, access, receive, send)
-        except MossError as error:  # the store with the tokens and the keys of sessions does not answer
+        except MossError as error:  # the store of the named tokens and session keys is unreachable
             refusal = failure(NO_ID, INTERNAL_ERROR, error.message, error.payload())
             await send_response(send, 503, refusal, kind=JSON, headers=[(b"retry-after", b"1")])
 
     async def authorize(self, scope: Scope) -> Access | None:
-        """Return the access of a request with an accepted token, and mark its connection as proven."""
+        """Return the access of a request with an accepted token, and mark its connection as authenticated."""
         scheme, _, token = scope[HEADERS].get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer":
             return None
@@ -134,18 +126,14 @@ class Endpoint:
             scope[_SCOPE_MISSING] = True
             return None
         if found is not None:
-            scope[PROVE]()
+            scope[MARK_AUTHENTICATED]()
             scope[LOG_TOKEN] = found.name
         return found
 
-    def is_owner(self, access: Access) -> bool:
-        """Return True for the token of the home."""
-        return access is self.tokens.owner
-
     def tokens_in_use(self) -> set[str]:
         """Return the tokens that have an open stream or a running call."""
-        held = {session.token for session in self._sessions.all() if session.is_in_use}
-        return held | {access.key for _, access in self._listening.values()} | set(self._running.values())
+        tokens = {session.token for session in self._sessions.all() if session.is_in_use}
+        return tokens | {access.key for _, access in self._listening.values()} | set(self._running.values())
 
     def revoke_token(self, token: str) -> None:
         """End the sessions, streams and running calls of a token."""
@@ -156,22 +144,22 @@ class Endpoint:
             call.cancelled = call.cancelled or key == token
 
     def counts(self) -> tuple[int, int]:
-        """Return the number of known sessions and that of open streams."""
         sessions = self._sessions.all()
         return len(sessions), sum([session.is_listening for session in sessions]) + len(self._listening)
 
     async def refuse_unauthorized(self, scope: Scope, send: Send) -> None:
-        """Refuse a request without an accepted token; the response says how to get one."""
+        """Refuse a request without an accepted token; the response explains how to get one."""
         if self.oauth is None:
             await send_response(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
             return
         insufficient = scope.get(_SCOPE_MISSING, False)
-        told = challenge(origin_of(scope), presented=b"authorization" in scope[HEADERS], insufficient=insufficient)
+        header = challenge(
+            request_origin(scope), presented=b"authorization" in scope[HEADERS], insufficient=insufficient
+        )
         why = f"the token has none of the scopes {' and '.join(SCOPES)}\n" if insufficient else _HOW
-        await send_response(send, 403 if insufficient else 401, why, headers=[(b"www-authenticate", told)])
+        await send_response(send, 403 if insufficient else 401, why, headers=[(b"www-authenticate", header)])
 
     def close_streams(self) -> None:
-        """Close all event streams."""
         for session in self._sessions.all():
             if session.stream is not None:
                 session.stream.close()
@@ -179,17 +167,11 @@ class Endpoint:
             self._end_stream(stream)
 
     def cancel_calls(self) -> None:
-        """Cancel running calls; uncommitted changes are rolled back."""
         self._runner.is_stopping = True
 
     @property
     def indexing(self) -> Indexing:
-        """Return the background work for search by meaning."""
         return self._runner.indexing
-
-    def wait_idle(self, within_s: float) -> bool:
-        """Stop background indexing; return False if it is still running after `within_s`."""
-        return self._runner.indexing.stop(within_s)
 
     async def _handle_session(
         self, method: str, version: str, headers: dict[bytes, bytes], access: Access, receive: Receive, send: Send
@@ -205,10 +187,10 @@ class Endpoint:
             await _refuse(send, 406, "Not acceptable: the client must accept text/event-stream")
         else:
             stream = Stream()
-            session.listen(stream)
+            session.set_stream(stream)
             if session.subscription is not None:
                 self._notifier.subscribe(session.subscription, stream)
-            await pump(stream, receive, send)
+            await send_stream(stream, receive, send)
 
     async def _session(self, version: str, headers: dict[bytes, bytes], access: Access) -> Session | tuple[int, str]:
         """Return the session of a request, or status and reason of the refusal."""
@@ -232,7 +214,7 @@ class Endpoint:
         if isinstance(body, tuple):
             await _refuse(send, *body)
             return
-        message = read(body) if len(body) < _LARGE_BYTES else await in_thread(read, body)
+        message = parse_line(body) if len(body) < _LARGE_BYTES else await in_thread(parse_line, body)
         try:
             protocol = self._protocol_for(scope["query_string"], access)
         except MossError as error:
@@ -264,7 +246,6 @@ class Endpoint:
     async def _handle_handshake(
         self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, response: ResponseWriter
     ) -> None:
-        """Handle a message of a session, or open a session."""
         if isinstance(message, dict) and message.get("method") == "initialize" and b"mcp-session-id" not in headers:
             await self._open_session(message, protocol, response)
             return
@@ -304,7 +285,7 @@ class Endpoint:
                 response.access, asked, lambda: self._run_store_request(asked, session)
             )
             await self._send(response, answer, refused)
-        elif isinstance(outcome, Listening):
+        elif isinstance(outcome, ListenRequest):
             raise AssertionError("the handshake era has no such request")
         else:
             malformed = isinstance(outcome, Failure) and not isinstance(message, dict)
@@ -312,49 +293,44 @@ class Endpoint:
 
     async def _run_tool(self, call: ToolCall, response: ResponseWriter, session: Session | None = None) -> None:
         """Run a tool call and send its response, or status 429 if its token makes too many calls."""
-        refused = self._begin_call(call, response, session)
-        if refused is not None:
-            await self._send(response, tool_failure(call, refused), refused)
-            return
-        try:
-            await response.run(self._runner, call)
-        finally:
-            self._finish_call(call, response, session)
+        with self._registered(call, response, session) as refused:
+            if refused is None:
+                await response.run(self._runner, call)
+                return
+        await self._send(response, tool_failure(call, refused), refused)
 
     async def _run_in_batch(self, call: ToolCall, response: ResponseWriter, session: Session) -> bytes:
-        """Run one tool call of a batch and return its response."""
-        refused = self._begin_call(call, response, session)
-        if refused is not None:
-            return tool_failure(call, refused)
-        try:
-            return await self._runner.run(call)
-        finally:
-            self._finish_call(call, response, session)
+        with self._registered(call, response, session) as refused:
+            return tool_failure(call, refused) if refused is not None else await self._runner.run(call)
 
-    def _begin_call(self, call: ToolCall, response: ResponseWriter, session: Session | None) -> MossError | None:
-        """Set who calls and register the call; return the refusal if its token makes too many calls."""
+    @contextlib.contextmanager
+    def _registered(
+        self, call: ToolCall, response: ResponseWriter, session: Session | None
+    ) -> Iterator[MossError | None]:
+        """Set the actor of a call and register it while it runs; yield the refusal if its token makes too many."""
         client = call.actor or (session.client if session is not None else "")
         call.actor = clean_actor(response.access.name, client)
         response.scope.setdefault(LOG_TOOLS, []).append(call.tool)
         refused = self._limits.enter(response.access.key)
         if refused is not None:
             METRICS.observe(call.tool, refused.code, 0.0)
-            return refused
+            yield refused
+            return
         self._running[call] = response.access.key
         if session is not None:
             session.begin(call)
-        return None
-
-    def _finish_call(self, call: ToolCall, response: ResponseWriter, session: Session | None) -> None:
-        self._limits.leave(response.access.key)
-        del self._running[call]
-        if session is not None:
-            session.finish(call)
+        try:
+            yield None
+        finally:
+            self._limits.leave(response.access.key)
+            del self._running[call]
+            if session is not None:
+                session.finish(call)
 
     async def _limited(
         self, access: Access, asked: StoreRequest | SubscribeRequest, run: Callable[[], Awaitable[bytes]]
     ) -> tuple[bytes, MossError | None]:
-        """Run a request that is no tool call within the limits of its token; return the answer and the refusal."""
+        """Run a request without a tool within the limits of its token; return the answer and the refusal."""
         refused = self._limits.enter(access.key)
         if refused is not None:
             return failure(asked.request.id, INTERNAL_ERROR, refused.message, refused.payload()), refused
@@ -391,7 +367,6 @@ class Endpoint:
     async def _handle_batch(
         self, messages: list[Any], session: Session, protocol: Protocol, response: ResponseWriter
     ) -> None:
-        """Handle an array of messages in order and send an array of responses."""
         if session.version != BATCH_VERSION or not messages:
             why = "the batch is empty" if not messages else f"batches belong to version {BATCH_VERSION}"
             await response.answer(failure(NO_ID, INVALID_REQUEST, f"Invalid request: {why}"), status=400)
@@ -414,12 +389,11 @@ class Endpoint:
     async def _handle_stateless(
         self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, response: ResponseWriter
     ) -> None:
-        """Handle a request of the stateless era."""
         if isinstance(message, InvalidMessage):
             message.stateless = True
             refusal = protocol.answer(message)
             assert isinstance(refusal, bytes)
-            await response.answer(refusal, status=stateless.status_of(refusal))
+            await response.answer(refusal, status=stateless_headers.http_status(refusal))
             return
         if not isinstance(message, dict):
             why = "Invalid request: one message at a time"
@@ -427,9 +401,11 @@ class Endpoint:
             return
         if "id" not in message:
             known = version == STATELESS_VERSION
-            await response.answer(None if known else stateless.unsupported(version), status=202 if known else 400)
+            await response.answer(
+                None if known else stateless_headers.unsupported_version(version), status=202 if known else 400
+            )
             return
-        refused = stateless.refusal(message, headers)
+        refused = stateless_headers.header_mismatch(message, headers)
         outcome: Any = refused
         if refused is None:  # the instructions of `server/discover` read the store
             discovers = message.get("method") == "server/discover"
@@ -437,7 +413,7 @@ class Endpoint:
         if isinstance(outcome, ToolCall):
             await self._run_tool(outcome, response)
             return
-        if isinstance(outcome, Listening):
+        if isinstance(outcome, ListenRequest):
             outcome = await self._listen(outcome, response)
             if outcome is None:
                 return
@@ -448,11 +424,11 @@ class Endpoint:
                 response.access, asked, lambda: in_thread(handle, asked, self._context.store)
             )
         if isinstance(outcome, bytes):
-            await self._send(response, outcome, limited, stateless.status_of(outcome))
+            await self._send(response, outcome, limited, stateless_headers.http_status(outcome))
         else:
             await response.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
 
-    async def _listen(self, listening: Listening, response: ResponseWriter) -> bytes | None:
+    async def _listen(self, listening: ListenRequest, response: ResponseWriter) -> bytes | None:
         """Open a stream of notifications and send it until its end; return the refusal if the request is invalid."""
         if not response.streams:
             return failure(listening.request.id, INVALID_REQUEST, "Not acceptable: the answer is text/event-stream")
@@ -465,14 +441,13 @@ class Endpoint:
         stream.put(acknowledged)
         self._notifier.subscribe(subscription, stream)
         try:
-            await response.pump(stream)
+            await send_stream(stream, response.receive, response.send)
         finally:
             self._notifier.unsubscribe(subscription)
             self._listening.pop(stream, None)
         return None
 
     def _end_stream(self, stream: Stream) -> None:
-        """Close a stream with the final response to its request."""
         listening, _ = self._listening.pop(stream)
         stream.put(final_response(listening.request))
         stream.close()
@@ -495,6 +470,5 @@ def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:
-    """Refuse a request before its message is handled."""
     body = failure(NO_ID, INVALID_REQUEST, message)
     await send_response(send, status, body, kind=JSON, headers=UNREAD.get(status, ()))

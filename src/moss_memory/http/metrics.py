@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from threading import Lock
 
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.version import __version__
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    Labels = tuple[tuple[str, str], ...]
-    Sample = tuple[str, Labels, float]
+Labels = tuple[tuple[str, str], ...]
+Sample = tuple[str, Labels, float]
 
 KIND = b"text/plain; version=0.0.4; charset=utf-8"
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -41,18 +38,14 @@ class Metrics:
                 self._refused["read_only"] += 1
 
     def refuse(self, status: int) -> None:
-        """Count a refused request by its status."""
         with self._lock:
             self._refused[_REASONS.get(status, "other")] += 1
 
     def text(self, gauges: Iterable[tuple[str, str, float]]) -> str:
         """Return all counters, and gauges given as name, meaning and value."""
         with self._lock:
-            calls, times, refused = (
-                dict(self._calls),
-                {tool: list(one) for tool, one in self._times.items()},
-                dict(self._refused),
-            )
+            calls, refused = dict(self._calls), dict(self._refused)
+            times = {tool: list(counts) for tool, counts in self._times.items()}
         lines = _family("moss_calls", "counter", "Tool calls by tool and outcome (ok, or an error code).", [
             ("moss_calls_total", (("tool", tool), ("outcome", outcome)), count)
             for (tool, outcome), count in sorted(calls.items())
@@ -95,4 +88,3 @@ def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> li
 
 
 METRICS = Metrics()
-"""The counters of this process."""

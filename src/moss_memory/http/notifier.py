@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from moss_memory.mcp import subscriptions
+from moss_memory.mcp.server_context import ServerContext
+from moss_memory.mcp.subscriptions import Subscription
 
-from .pool import in_thread
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from moss_memory.mcp.server_context import ServerContext
-    from moss_memory.mcp.subscriptions import Subscription
-
-    from .sse import Stream
+from .sse import Stream
+from .thread_pools import in_thread
 
 
 class ChangeNotifier:
@@ -34,7 +30,6 @@ class ChangeNotifier:
             self._task = asyncio.get_running_loop().create_task(self._poll_repeatedly())
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Stop notifications of a subscription."""
         self._listeners.pop(subscription, None)
         self._new.discard(subscription)
 

@@ -13,9 +13,10 @@ from collections import OrderedDict, deque
 from urllib.parse import urlsplit
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.storage.access import hash_of
+from moss_memory.storage.server_tables import hash_of
 
-from .pool import in_thread
+from .listener import LOOPBACK
+from .thread_pools import in_thread
 from .token_registry import Access
 
 TYPE_CHECKING = False
@@ -40,7 +41,6 @@ _MAX_BYTES = 1_000_000
 _MAX_CACHED = 4_096
 _MAX_TIME_S = 1 << 40
 _TIMEOUT_S = 5.0
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class InsufficientScopeError(Exception):
@@ -114,7 +114,6 @@ class OAuth:
         return known if self.is_current(known) else None
 
     def is_current(self, access: Access) -> bool:
-        """Return True until the JWT of an access expires."""
         return access.expires_at is not None and access.expires_at > self._now_s()
 
     def _verify(self, token: str) -> dict[str, Any] | None:
@@ -139,7 +138,7 @@ class OAuth:
         return None
 
     def _candidates(self, header: dict[str, Any]) -> list[Key]:
-        """Return the keys that may have signed a JWT: those of its type, and of its id if it names one."""
+        """Return the keys of the type of a JWT, only the key with its id if it names one."""
         kind = "RSA" if header["alg"].startswith("RS") else "EC"
         return [key for key in self._keys if key.key_type == kind and header.get("kid") in (None, key.kid)]
 
@@ -163,7 +162,7 @@ class OAuth:
         named = isinstance(email, str) and "@" in email and claims.get("email_verified") is not False
         return Access(
             str(email if named else subject),
-            # The same for every JWT of a person: a session goes on when the client has a new one.
+            # The same for every JWT of a person, so that a session continues with a new JWT.
             hash_of(f"{self.issuer}\0{subject}".encode("utf-8", "replace")),
             read_only=WRITE not in granted,
             expires_at=int(expires),
@@ -244,7 +243,7 @@ class OAuth:
         raise ValueError("the issuer has no metadata with its own name and the address of its keys")
 
 
-def oauth_from(issuer: str | None, audience: str | None) -> OAuth | None:
+def make_oauth(issuer: str | None, audience: str | None) -> OAuth | None:
     """Return the verifier for the options of `moss serve`; None without them."""
     if issuer is None and audience is None:
         return None
@@ -258,7 +257,7 @@ def oauth_from(issuer: str | None, audience: str | None) -> OAuth | None:
 
 
 def challenge(origin: str, *, presented: bool, insufficient: bool = False) -> bytes:
-    """Return the header `WWW-Authenticate` that leads a client to the issuer."""
+    """Return the header `WWW-Authenticate`, which names the metadata with the issuer."""
     error = 'error="insufficient_scope", ' if insufficient else 'error="invalid_token", ' if presented else ""
     return f'Bearer {error}scope="{" ".join(SCOPES)}", resource_metadata="{origin}{METADATA_PATH}"'.encode()
 
@@ -271,7 +270,6 @@ def _scopes(claims: dict[str, Any]) -> set[str]:
 
 
 def _public(key: dict[str, Any]) -> dict[str, Any]:
-    """Return the public fields of a key that verify a signature."""
     return {name: key[name] for name in ("kty", "kid", "n", "e", "crv", "x", "y") if name in key}
 
 
@@ -289,7 +287,7 @@ def _is_secure(address: str) -> bool:
         host = parts.hostname
     except ValueError:
         return False
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK))
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
 
 
 def _fetch(address: str) -> Any:

@@ -8,6 +8,9 @@ A request that passes still needs a token or a cookie.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from moss_memory.errors import MossError
 from moss_memory.mcp.protocol import log_bug
@@ -16,12 +19,6 @@ from .metrics import METRICS
 from .request_body import BUDGET
 from .request_log import log_request
 from .send_response import send_response
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEALTH = "/healthz"
 READY = "/readyz"
@@ -64,23 +61,22 @@ class OriginGuard:
         self._log_all = log_all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http":
             return
         response = ResponseHeaders(scope, send)
         began = time.perf_counter()
         try:
-            refusal = None if scope["path"] in PROBES else self._refusal(scope)
+            refusal = None if scope["path"] in PROBES else self._check_request(scope)
             if refusal is None:
                 await self._app(scope, receive, response.send)
             else:
                 await send_response(response.send, *refusal)
-        except MossError as error:  # the store with the tokens does not answer
+        except MossError as error:  # the store of the named tokens is unreachable
             await send_response(response.send, 503, f"{error.message}\n", headers=[(b"retry-after", b"1")])
         except Exception as bug:
             log_bug(bug)
             if not response.status:
-                await send_response(response.send, 500, "Moss failed in a way it should not; its log says where\n")
+                await send_response(response.send, 500, "unexpected error in Moss; see its log\n")
         finally:
             BUDGET.release(scope)
             if response.status >= 400:
@@ -88,8 +84,8 @@ class OriginGuard:
             if self._log_all or response.status >= 400:
                 log_request(scope, response.status, (time.perf_counter() - began) * 1000)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return status and reason of a refusal; None if the request is allowed."""
+    def _check_request(self, scope: Scope) -> tuple[int, str] | None:
+        """Store the headers and the scheme in the scope; return status and reason of a refusal, None if allowed."""
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
             if name in headers and name in _UNIQUE_HEADERS:
@@ -102,10 +98,11 @@ class OriginGuard:
         scope["scheme"] = expected.partition(b":")[0].decode()  # a TLS proxy forwards plain HTTP
         origin = headers.get(b"origin")
         if origin is not None and origin != expected:
-            return 403, "this comes from a page of another server\n"
+            return 403, "the request comes from a page of another server\n"
         site = headers.get(b"sec-fetch-site")
-        if site is not None and site not in (b"same-origin", b"none") and not _is_navigation(scope, headers):
-            return 403, "this comes from a page of another server\n"
+        is_navigation = scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == b"navigate"
+        if site not in (None, b"same-origin", b"none") and not is_navigation:
+            return 403, "the request comes from a page of another server\n"
         return None
 
 
@@ -118,7 +115,6 @@ class ResponseHeaders:
         self.status = 0
 
     async def send(self, message: Message) -> None:
-        """Forward one message of the application."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             if self._scope["path"] != "/mcp":
@@ -128,11 +124,6 @@ class ResponseHeaders:
         await self._send(message)
 
 
-def origin_of(scope: Scope) -> str:
+def request_origin(scope: Scope) -> str:
     """Return the origin of this server by the name that the client called, which the guard has checked."""
     return f"{scope['scheme']}://{scope[HEADERS][b'host'].decode('latin-1')}"
-
-
-def _is_navigation(scope: Scope, headers: dict[bytes, bytes]) -> bool:
-    """Return True for a plain navigation, which changes nothing."""
-    return scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == b"navigate"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope
+from starlette.types import Receive, Scope
 
 BODY_S = 60.0
 """Maximum time for a body that does not arrive with its headers."""
@@ -44,12 +42,10 @@ class BodyBudget:
         return True
 
     def release(self, scope: Scope) -> None:
-        """Release the bytes of a request after its response."""
         self._left += scope.pop(_RESERVED, 0)
 
 
 BUDGET = BodyBudget(MAX_TOTAL_BYTES)
-"""The budget of this process."""
 
 
 async def read_body(
@@ -71,7 +67,7 @@ async def read_body(
     except TimeoutError:
         return 408, "Timeout: the body is incomplete"
     if message["type"] == "http.disconnect":
-        return 400, "Broken off: what came may look whole, and is not"
+        return 400, "The body ended early: it may look complete, and is not"
     if len(body) > max_bytes:
         return too_large
     return busy if message.get("more_body") or not BUDGET.reserve(scope, len(body)) else bytes(body)

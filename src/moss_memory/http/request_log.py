@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from starlette.types import Scope
+
 from moss_memory.log import LogStyle, say, write_json_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.types import Scope
 
 LOG_PATH = "moss.place"
 """Scope key of the loggable part of the path: without names, text or tokens."""
@@ -19,7 +17,6 @@ LOG_TOOLS = "moss.tools"
 
 
 def log_request(scope: Scope, status: int, took_ms: float) -> None:
-    """Write one line about a request that was answered."""
     path = scope.get(LOG_PATH, "/...")
     if not LogStyle.is_json:
         say(f"{scope['method']} {path} {status or '-'} {took_ms:.1f} ms")

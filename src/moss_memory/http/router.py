@@ -1,35 +1,33 @@
-"""The routes: MCP, sign-in for browsers, and the pages under a secret path."""
+"""The routes: MCP, status, sign-in for browsers, and the pages under a secret path.
+
+Starlette's router routes the pages, which are loaded late. These few routes are a table of paths: importing Starlette
+would delay the first answer of a server by an eighth.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
-from moss_memory.demo.demo_home import BANNER
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from moss_memory.storage.files.demonstration import BANNER
 
 from .browser_cookie import public_id
+from .mcp_endpoint import Endpoint
 from .origin_guard import HEADERS
-from .pool import POOL
 from .request_body import UNREAD, read_body
 from .request_log import LOG_PATH, LOG_TOKEN
-from .send_response import HTML, send_response
-from .sign_in import SIGN_IN, current_session
-from .sign_in_pages import BUTTON, HOW, HOW_TO_OPEN, LOGO, SCRIPT, STYLE, page_of
-from .status_routes import PATHS
-from .timeouts import PROVE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from .mcp_endpoint import Endpoint
-    from .sign_in import BrowserSession, SignIn
-    from .status_routes import StatusRoutes
-    from .token_registry import Access
+from .send_response import HTML, Headers, send_response
+from .sign_in import SIGN_IN, BrowserSession, SignIn, current_session
+from .sign_in_pages import BUTTON, HOW, HOW_TO_OPEN, LOGO, SCRIPT, STYLE, render_page
+from .status_routes import PATHS, StatusRoutes
+from .thread_pools import POOL
+from .timeouts import MARK_AUTHENTICATED
+from .token_registry import Access
 
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
 FORM_MAX_BYTES = 8 * 1024 * 1024
@@ -41,6 +39,8 @@ _FILES = {
     "open.js": (b"text/javascript; charset=utf-8", SCRIPT),
 }
 """The files of the pages for browsers that are not signed in."""
+_SIGN_IN_METHODS = ("GET", "HEAD", "POST")
+_SIGN_IN_ALLOWED = [(b"allow", b"GET, POST")]
 _SECRET_PATH = re.compile(r"/[0-9a-f]{32}(?=[/?]|$)")
 """The beginning of a page's path, of this home or of another."""
 
@@ -70,11 +70,9 @@ class Router:
         self._end = asyncio.Event()
 
     def end(self) -> None:
-        """Close the streams of pages."""
         self._end.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Route one request."""
         path: str = scope["path"]
         if path == "/mcp":
             scope[LOG_PATH] = path
@@ -84,64 +82,72 @@ class Router:
                 await self._endpoint(scope, receive, send)
         elif path == self._base or path.startswith(self._base + "/"):
             await self._handle_page(scope, receive, send)
-        elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
+        elif path in (SIGN_IN, f"{SIGN_IN}/"):
             scope[LOG_PATH] = SIGN_IN
-            await self._handle_sign_in(scope, send, path[len(SIGN_IN) + 1 :])
+            await self._handle_sign_in(scope, send)
+        elif path.startswith(SIGN_IN + "/"):
+            scope[LOG_PATH] = SIGN_IN
+            await self._handle_link(scope, send, path[len(SIGN_IN) + 1 :])
         elif path in PATHS:
             scope[LOG_PATH] = path
             await self._status(scope, send)
         elif path == "/":
             scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
-                await send_response(send, 200, self._page_of("Moss is here", HOW, opens=True), kind=HTML)
+                await self._send_page(send, 200, "Moss is here", HOW, opens_pages_if_signed_in=True)
             else:
                 await send_response(send, 405, headers=[(b"allow", b"GET")])
         elif _is_browser(scope) and scope["method"] == "GET":
-            page = self._page_of("Sign in to open this page", HOW_TO_OPEN, opens=True)
-            await send_response(send, 404, page, kind=HTML, headers=self._remember(scope))
+            cookie = self._remember(scope)
+            await self._send_page(
+                send, 404, "Sign in to open this page", HOW_TO_OPEN, opens_pages_if_signed_in=True, headers=cookie
+            )
         else:
             await send_response(send, 404, "there is nothing here\n")
 
-    async def _handle_sign_in(self, scope: Scope, send: Send, code: str) -> None:
-        """Handle the sign-in page and its button; send a new link to a program with the token."""
+    async def _handle_sign_in(self, scope: Scope, send: Send) -> None:
+        """Send a new link to a program with the token; tell a browser how to get one."""
+        if scope["method"] not in _SIGN_IN_METHODS:
+            await send_response(send, 405, headers=_SIGN_IN_ALLOWED)
+        elif scope["method"] == "POST" and (access := await self._endpoint.authorize(scope)) is not None:
+            named = None if access is self._endpoint.tokens.owner else access
+            await send_response(send, 200, self._new_link(named) + "\n")
+        elif _is_browser(scope):
+            await self._send_page(
+                send, 401, "You are not signed in", HOW, opens_pages_if_signed_in=True, redirect_to="/"
+            )
+        else:
+            await self._endpoint.refuse_unauthorized(scope, send)
+
+    async def _handle_link(self, scope: Scope, send: Send, code: str) -> None:
+        """Show the page of a link with its button, or handle the button; send a file of this page."""
         posted = scope["method"] == "POST"
-        if not posted and scope["method"] not in ("GET", "HEAD"):
-            await send_response(send, 405, headers=[(b"allow", b"GET, POST")])
+        if scope["method"] not in _SIGN_IN_METHODS:
+            await send_response(send, 405, headers=_SIGN_IN_ALLOWED)
         elif code in _FILES:
             await send_response(send, 200, _FILES[code][1], kind=_FILES[code][0])
-        elif not code and posted and (access := await self._endpoint.authorize(scope)) is not None:
-            named = None if self._endpoint.is_owner(access) else access
-            await send_response(send, 200, self._new_link(named) + "\n")
-        elif not code and _is_browser(scope):
-            await send_response(
-                send, 401, self._page_of("You are not signed in", HOW, opens=True, goes_to="/"), kind=HTML
-            )
-        elif not code:
-            await self._endpoint.refuse_unauthorized(scope, send)
         elif posted and b"origin" not in scope[HEADERS]:
-            await send_response(send, 403, "this comes from no page of this server\n")
+            await send_response(send, 403, "the request comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
             title = "This link has been used, or is older than five minutes"
-            await send_response(send, 410, self._page_of(title, HOW, opens=True, goes_to="/"), kind=HTML)
+            await self._send_page(send, 410, title, HOW, opens_pages_if_signed_in=True, redirect_to="/")
         elif posted:
             cookie = self._sign_in.consume(code)
-            asked = self._sign_in.requested_page(scope[HEADERS].get(b"cookie"))
-            to = [(b"location", (self._base + asked).encode()), (b"set-cookie", str(cookie).encode())]
-            await send_response(send, 303, headers=to)
+            page = self._base + self._sign_in.requested_page(scope[HEADERS].get(b"cookie"))
+            headers = [(b"location", page.encode()), (b"set-cookie", str(cookie).encode())]
+            await send_response(send, 303, headers=headers)
         else:
             self._load_pages()  # while a person reads the button
-            await send_response(send, 200, self._page_of("Sign in to Moss", BUTTON), kind=HTML)
+            await self._send_page(send, 200, "Sign in to Moss", BUTTON)
 
     async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a page for a signed-in browser; a change must come from a form of these pages."""
         cookies = scope[HEADERS].get(b"cookie")
         session = self._sign_in.session(cookies)
         if session is None or not await self._is_accepted(session):
-            page = self._page_of("You are not signed in", HOW)
-            asked = self._remember(scope) if scope["method"] == "GET" and _is_browser(scope) else []
-            await send_response(send, 401, page, kind=HTML, headers=asked)
+            cookie = self._remember(scope) if scope["method"] == "GET" and _is_browser(scope) else []
+            await self._send_page(send, 401, "You are not signed in", HOW, headers=cookie)
             return
-        scope[PROVE]()
+        scope[MARK_AUTHENTICATED]()
         if session.access is not None:
             scope[LOG_TOKEN] = session.access.name
         if scope["method"] not in ("GET", "HEAD"):
@@ -154,7 +160,9 @@ class Router:
                 await send_response(send, *form, headers=UNREAD.get(form[0], ()))
                 return
             if signs_out:
-                await self._handle_sign_out(scope, send, session)
+                scope[LOG_PATH] = "/pages/sign-out"
+                cookie = [(b"set-cookie", self._sign_in.sign_out(session).encode())]
+                await send_response(send, 303, headers=[(b"location", SIGN_IN.encode()), *cookie])
                 return
             receive = _replay(form, receive)
         else:
@@ -168,16 +176,9 @@ class Router:
         await pages(scope, receive, send)
 
     def _load_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
-        """Load the pages once; retry if loading failed."""
         if self._pages is None or (self._pages.done() and self._pages.exception() is not None):
             self._pages = POOL.run(self._make_pages)
         return self._pages
-
-    async def _handle_sign_out(self, scope: Scope, send: Send, session: BrowserSession) -> None:
-        """Sign out the browser and show the first page."""
-        scope[LOG_PATH] = "/pages/sign-out"
-        removed = self._sign_in.sign_out(session)
-        await send_response(send, 303, headers=[(b"location", SIGN_IN.encode()), (b"set-cookie", removed.encode())])
 
     def _remember(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Return the header by which the requested page opens after the sign-in."""
@@ -188,7 +189,7 @@ class Router:
         return [(b"set-cookie", self._sign_in.remember(asked).encode())] if asked.startswith("/") else []
 
     async def _is_accepted(self, session: BrowserSession) -> bool:
-        """Return True unless the token that signed this browser in is no longer accepted."""
+        """Return False if the token that signed this browser in was revoked or has expired."""
         if not session.token:
             return True
         session.access = await self._endpoint.tokens.current(session.token)
@@ -211,15 +212,26 @@ class Router:
 
         return receive_or_end
 
-    def _page_of(self, title: str, content: str, *, opens: bool = False, goes_to: str = "") -> str:
-        """Return a page for a browser that is not signed in; with `opens`, one that has signed in goes on."""
+    async def _send_page(
+        self,
+        send: Send,
+        status: int,
+        title: str,
+        content: str,
+        *,
+        opens_pages_if_signed_in: bool = False,
+        redirect_to: str = "",
+        headers: Headers = (),
+    ) -> None:
+        """Send a page for a browser that is not signed in; it may redirect one that has signed in before."""
         shown = f"{content}<p>{BANNER}.</p>" if self._demonstration else content
-        return page_of(title, shown, pages=public_id(self._base) if opens else "", goes_to=goes_to)
+        page = render_page(
+            title, shown, pages=public_id(self._base) if opens_pages_if_signed_in else "", redirect_to=redirect_to
+        )
+        await send_response(send, status, page, kind=HTML, headers=headers)
 
 
 def _send_with(send: Send, header: tuple[bytes, bytes]) -> Send:
-    """Return a `send` that adds a header to the response."""
-
     async def send_with(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), header]
@@ -229,12 +241,10 @@ def _send_with(send: Send, header: tuple[bytes, bytes]) -> Send:
 
 
 def _is_browser(scope: Scope) -> bool:
-    """Return True if the client is a browser."""
     return b"text/html" in scope[HEADERS].get(b"accept", b"")
 
 
 def form_token() -> str:
-    """Return the value of the field `form_token` for forms of the current page."""
     return current_session.get().form_token
 
 
@@ -244,7 +254,7 @@ async def _read_form(scope: Scope, receive: Receive, session: BrowserSession) ->
     if scope["method"] != "POST":
         return 405, "pages are read with GET and changed with POST\n"
     if b"origin" not in headers:  # the guard has compared an existing header
-        return 403, "this comes from no page of this server\n"
+        return 403, "the request comes from no page of this server\n"
     if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
         return 415, f"a form is sent as {_FORM.decode()}\n"
     body = await read_body(scope, receive, headers, FORM_MAX_BYTES)

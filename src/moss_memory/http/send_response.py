@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
-    from starlette.types import Send
+from starlette.types import Send
 
-    Headers = Iterable[tuple[bytes, bytes]]
+Headers = Iterable[tuple[bytes, bytes]]
 
 TEXT = b"text/plain; charset=utf-8"
 HTML = b"text/html; charset=utf-8"

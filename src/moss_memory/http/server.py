@@ -8,41 +8,36 @@ import functools
 import logging
 import os
 import signal
+import socket
+from collections.abc import Callable, Iterator
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from moss_memory.config import resolve_home
-from moss_memory.demo.demo_home import refuse_demonstration
 from moss_memory.errors import invalid_request
 from moss_memory.log import LogStyle
 from moss_memory.mcp.protocol import ExceptionLog
 from moss_memory.mcp.server_context import ServerContext
+from moss_memory.storage.files.demonstration import refuse_demonstration
 from moss_memory.storage.postgres.url import without_password
 
+from .bind import BindConfig
 from .browser_cookie import BrowserKey
-from .connection_limits import ACCEPTS_PER_ITERATION, limits_of_process, quiet_accept_errors
-from .listener import BACKLOG, listen
+from .connection_limits import ACCEPTS_PER_ITERATION, quiet_accept_errors, raise_limits
+from .listener import BACKLOG, open_listener
 from .mcp_endpoint import Endpoint
+from .oauth import OAuth
 from .origin_guard import OriginGuard
-from .pool import POOL
 from .router import Router, form_token
 from .sign_in import ACTOR as BROWSER_ACTOR
 from .sign_in import SIGN_IN, SignIn
 from .signed_out import FILE as SIGNED_OUT
 from .status_routes import StatusRoutes
+from .thread_pools import POOL
 from .timeouts import Connection, TlsConnection
-from .token_file import token_of, token_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterator
-
-    from starlette.types import ASGIApp
-
-    from .bind import BindConfig
-    from .oauth import OAuth
-    from .token_registry import Access
+from .token_file import load_token, token_path
+from .token_registry import Access
 
 FINISH_S = 1.0
 """Time for running calls after a stop signal; the process exits within two seconds."""
@@ -50,8 +45,8 @@ FINISH_S = 1.0
 CANCELLED_S = 0.2
 """Time for cancelled calls to send their response."""
 
-GONE_S = 1.8
-REST_S = 0.2
+EXIT_AFTER_SIGNAL_S = 1.8
+STOP_WORKERS_S = 0.2
 KEEP_ALIVE_S = 75
 FILE_TOOLS = ("capsule_import", "capsule_export")
 """Tools that use files of this machine: disabled for remote clients."""
@@ -62,31 +57,43 @@ class MossServer:
 
     def __init__(
         self,
-        listening: socket.socket,
-        context: ServerContext,
-        home: str,
+        home: str | None,
         bind: BindConfig,
         *,
-        read_only: bool,
-        log_all: bool,
+        port: int,
+        or_next_port: bool = False,
+        read_only: bool = False,
+        log_all: bool = False,
+        log_json: bool = False,
         own_home: str = "",
         oauth: OAuth | None = None,
     ) -> None:
-        """Create the applications; `own_home` is the user's home for a demonstration, empty for every other server."""
-        self._socket = listening
-        self._context = context
+        """Bind the port and read the token; `own_home` is the user's home and makes this a demonstration."""
+        LogStyle.is_json = log_json
+        self.home = resolve_home(home)
+        if not own_home:
+            refuse_demonstration(self.home)
+        self._socket = open_listener(bind.host, port, or_next=or_next_port)
+        self._context = ServerContext(
+            home,
+            read_only=read_only,
+            without=FILE_TOOLS if bind.is_remote else (),
+            demonstration=bool(own_home),
+            actor=BROWSER_ACTOR,
+            records_work_tree=False,
+            compares_work_tree=not bind.is_remote,
+        )
         self._bind = bind
         self.read_only = read_only
-        self.home = home
         self._own_home = own_home
-        self.token_path = token_path(home)
-        port = listening.getsockname()[1]
-        self.address = bind.address(port)
-        token = token_of(home)
+        self.token_path = token_path(self.home)
+        bound_port = self._socket.getsockname()[1]
+        self.address = bind.address(bound_port)
+        token = load_token(self.home)
         self._endpoint = Endpoint(self._context, token, oauth)
         key = BrowserKey(token)
         self._base = key.base
-        self._sign_in = SignIn(key, secure=bind.secure, signed_out=os.path.join(home, SIGNED_OUT))
+        self._sign_in = SignIn(key, secure=bind.secure, signed_out=os.path.join(self.home, SIGNED_OUT))
         tokens = self._endpoint.tokens
         tokens.holders = lambda: self._endpoint.tokens_in_use() | self._sign_in.tokens()
         tokens.on_revoke = self._revoke_token
@@ -99,7 +106,7 @@ class MossServer:
             pages=self._pages,
             demonstration=bool(own_home),
         )
-        self._app = OriginGuard(self._router, origins=bind.origins(port), log_all=log_all)
+        self._app = OriginGuard(self._router, origins=bind.origins(bound_port), log_all=log_all or log_json)
 
     @property
     def served_store(self) -> str:
@@ -109,10 +116,9 @@ class MossServer:
 
     def new_link(self, access: Access | None = None) -> str:
         """Return a link that signs in one browser, once, within five minutes; `access` is the token that asked."""
-        return f"{self.address}{SIGN_IN}/{self._sign_in.new_code(access)}"
+        return f"{self.address}{SIGN_IN}/{self._sign_in.new_link_code(access)}"
 
     def _revoke_token(self, token: str) -> None:
-        """End everything that was opened with a token."""
         self._endpoint.revoke_token(token)
         self._sign_in.revoke_token(token)
 
@@ -129,7 +135,7 @@ class MossServer:
             config.load()
         except OSError as error:
             raise invalid_request(f"the files of `tls_cert` and `tls_key` cannot be used ({error})") from None
-        limits = limits_of_process()
+        limits = raise_limits()
         if config.ssl is None:
             config.http_protocol_class = functools.partial(Connection, limits=limits)  # type: ignore[assignment]
         else:
@@ -137,8 +143,7 @@ class MossServer:
             config.http_protocol_class, config.ssl = protocol, None  # type: ignore[assignment]
         server = _Uvicorn(config, stop=self._stop, on_ready=on_ready, on_line=on_line)
         asyncio.run(server.serve(sockets=[self._socket]))
-        is_idle = self._endpoint.wait_idle(REST_S) and POOL.wait_idle(REST_S)
-        if not is_idle:
+        if not (self._endpoint.indexing.stop(STOP_WORKERS_S) and POOL.wait_idle(STOP_WORKERS_S)):
             os._exit(0)  # uncommitted changes of a running call are rolled back
         self._context.close()
         return 0
@@ -164,7 +169,7 @@ class MossServer:
 
     def _stop(self) -> None:
         signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, GONE_S)
+        signal.setitimer(signal.ITIMER_REAL, EXIT_AFTER_SIGNAL_S)
         self._endpoint.close_streams()
         self._router.end()
         asyncio.get_running_loop().call_later(FINISH_S, self._endpoint.cancel_calls)
@@ -205,7 +210,7 @@ class _Uvicorn(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install signal handlers for the whole process; those of the event loop would end with it."""
+        """Install signal handlers for the whole process; handlers of the event loop would end with it."""
         loop = asyncio.get_running_loop()
 
         def handle(*_: object) -> None:
@@ -236,43 +241,3 @@ class _Uvicorn(uvicorn.Server):
             asyncio.get_running_loop().remove_reader(0)
         elif self._on_line is not None:
             self._on_line()
-
-
-def open_server(
-    home: str | None,
-    bind: BindConfig,
-    *,
-    port: int,
-    or_next_port: bool = False,
-    read_only: bool = False,
-    log_all: bool = False,
-    log_json: bool = False,
-    own_home: str = "",
-    oauth: OAuth | None = None,
-) -> MossServer:
-    """Return a server with its port bound and its token read; `own_home` makes it a demonstration."""
-    LogStyle.is_json = log_json
-    folder = resolve_home(home)
-    if not own_home:
-        refuse_demonstration(folder)
-    listening = listen(bind.host, port, or_next=or_next_port)
-    without = FILE_TOOLS if bind.is_remote else ()
-    context = ServerContext(
-        home,
-        read_only=read_only,
-        without=without,
-        demonstration=bool(own_home),
-        actor=BROWSER_ACTOR,
-        records_work_tree=False,
-        compares_work_tree=not bind.is_remote,
-    )
-    return MossServer(
-        listening,
-        context,
-        folder,
-        bind,
-        read_only=read_only,
-        log_all=log_all or log_json,
-        own_home=own_home,
-        oauth=oauth,
-    )

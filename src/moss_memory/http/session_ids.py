@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from dataclasses import dataclass
 
 from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 
@@ -17,21 +18,19 @@ _CLIENT_BYTES = 60
 _LONGEST = 2 * (_HEAD_BYTES + _CLIENT_BYTES + _MAC_BYTES)
 
 
+@dataclass(slots=True)
 class SessionInfo:
     """The content of a session id."""
 
-    __slots__ = ("client", "opened_s", "token", "version")
-
-    def __init__(self, version: str, client: str, token: str, opened_s: int) -> None:
-        self.version = version
-        self.client = client
-        """The client's name from the handshake."""
-        self.token = token
-        """The beginning of the hash of the token that opened the session."""
-        self.opened_s = opened_s
+    version: str
+    client: str
+    """The client's name from the handshake."""
+    token: str
+    """The beginning of the hash of the token that opened the session."""
+    opened_s: int
 
 
-def new_id(key: bytes, version: str, client: str, token: str, now_s: float) -> str:
+def sign_session_id(key: bytes, version: str, client: str, token: str, now_s: float) -> str:
     """Return the id of a new session; `token` is the hash of the token that opens it."""
     name = client.encode("utf-8", "replace")[:_CLIENT_BYTES].decode("utf-8", "ignore").encode()
     content = b"".join((
@@ -44,7 +43,7 @@ def new_id(key: bytes, version: str, client: str, token: str, now_s: float) -> s
     return (content + _mac(key, content)).hex()
 
 
-def read_id(keys: tuple[bytes, ...], id: str) -> SessionInfo | None:
+def read_session_id(keys: tuple[bytes, ...], id: str) -> SessionInfo | None:
     """Return the content of an id that one of these keys has signed, None for any other text."""
     signed = _bytes_of(id)
     content, mac = signed[:-_MAC_BYTES], signed[-_MAC_BYTES:]
@@ -57,8 +56,7 @@ def read_id(keys: tuple[bytes, ...], id: str) -> SessionInfo | None:
     return SessionInfo(HANDSHAKE_VERSIONS[content[1]], client, token, opened_s)
 
 
-def has_form(id: str) -> bool:
-    """Return True if a text has the form of a session id, by any key."""
+def is_session_id(id: str) -> bool:
     return bool(_bytes_of(id))
 
 

@@ -11,7 +11,7 @@ import hmac
 import secrets
 
 from moss_memory.errors import MossError
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,32 +46,33 @@ class SessionJournal:
         with contextlib.suppress(MossError):
             key = _hash(id)
             store = self._store()
-            return store.read(access.read_session, what="session", snapshot=False, timeout_s=_TIMEOUT_S, session=key)
+            return store.read(
+                server_tables.read_session, what="session", snapshot=False, timeout_s=_TIMEOUT_S, session=key
+            )
         return None
 
     def note(self, id: str, seen_s: float, *, ended: bool = False) -> None:
-        """Store that a session was seen or has ended."""
         with contextlib.suppress(MossError):
             store = self._store()
             if store.exists():
                 given = {"session": _hash(id), "seen_at": int(seen_s), "ended": ended}
-                store.write(access.note_session, what="session", timeout_s=_TIMEOUT_S, **given)
+                store.write(server_tables.note_session, what="session", timeout_s=_TIMEOUT_S, **given)
 
     def _load_key(self) -> bytes | None:
         self.problem = None
         key: str | None = None
         try:
             store = self._store()
-            key = store.read(access.read_session_key, what="session", snapshot=False, timeout_s=_TIMEOUT_S)
+            key = store.read(server_tables.read_session_key, what="session", snapshot=False, timeout_s=_TIMEOUT_S)
         except MossError as error:
             self.problem = error
             return None
         with contextlib.suppress(MossError):
             if key is None and store.exists():
                 fresh = secrets.token_hex(32)
-                key = store.write(access.make_session_key, what="session", timeout_s=_TIMEOUT_S, key=fresh)
+                key = store.write(server_tables.make_session_key, what="session", timeout_s=_TIMEOUT_S, key=fresh)
         return None if key is None else key.encode()
 
 
 def _hash(id: str) -> str:
-    return access.hash_of(id.encode())[:32]
+    return server_tables.hash_of(id.encode())[:32]

@@ -7,21 +7,16 @@ come. Its id contains all of its state, so a process can forget it without endin
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
-from moss_memory.storage.access import HOUR_S, SESSION_IDLE_S
+from moss_memory.mcp.protocol import ToolCall
+from moss_memory.mcp.subscriptions import Subscription
+from moss_memory.storage.server_tables import HOUR_S, SESSION_IDLE_S
 
-from .pool import POOL, in_thread
-from .session_ids import has_form, new_id, read_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from moss_memory.mcp.protocol import ToolCall
-    from moss_memory.mcp.subscriptions import Subscription
-
-    from .session_journal import SessionJournal
-    from .sse import Stream
+from .session_ids import is_session_id, read_session_id, sign_session_id
+from .session_journal import SessionJournal
+from .sse import Stream
+from .thread_pools import POOL, in_thread
 
 IDLE_S = SESSION_IDLE_S
 MAX_IN_MEMORY = 4096
@@ -51,35 +46,29 @@ class Session:
         self._running.setdefault(call.key, []).append(call)
 
     def finish(self, call: ToolCall) -> None:
-        """Remove a finished call."""
         calls = self._running[call.key]
         calls.remove(call)
         if not calls:
             del self._running[call.key]
 
     def cancel(self, key: object) -> None:
-        """Cancel the calls with this id."""
         for call in self._running.get(key, ()):
             call.cancelled = True
 
-    def listen(self, stream: Stream) -> None:
-        """Set the session's stream and close the previous one."""
+    def set_stream(self, stream: Stream) -> None:
         if self.stream is not None:
             self.stream.close()
         self.stream = stream
 
     @property
     def is_listening(self) -> bool:
-        """Return True if it has an open stream."""
         return self.stream is not None and not self.stream.is_closed
 
     @property
     def is_in_use(self) -> bool:
-        """Return True if a stream is open or a call is running."""
         return self.is_listening or bool(self._running)
 
     def end(self) -> None:
-        """Cancel running calls and close the stream."""
         for key in list(self._running):
             self.cancel(key)
         if self.stream is not None:
@@ -100,7 +89,7 @@ class Sessions:
         """Return a new session; `token` is the hash of the token that opens it."""
         keys = await in_thread(self._journal.keys, token)
         now = self._clock_s()
-        session = Session(new_id(keys[0], version, client, token, now), version, client, token, now)
+        session = Session(sign_session_id(keys[0], version, client, token, now), version, client, token, now)
         self._sessions[session.id] = session
         self._sweep(now)
         return session
@@ -129,8 +118,8 @@ class Sessions:
 
     def _read(self, id: str, token: str) -> Session | None:
         """Return the session of an id that another process, or an earlier one, has opened; runs on a thread."""
-        info = read_id(self._journal.keys(token), id)
-        if info is None and self._journal.problem is not None and has_form(id):
+        info = read_session_id(self._journal.keys(token), id)
+        if info is None and self._journal.problem is not None and is_session_id(id):
             raise self._journal.problem
         if info is None or not token.startswith(info.token):
             return None
@@ -143,18 +132,15 @@ class Sessions:
         return session
 
     async def end(self, session: Session) -> None:
-        """End a session at the wish of its client."""
         self._forget(session)
         self._ended[session.id] = now = self._clock_s()
         await in_thread(self._journal.note, session.id, now, ended=True)
 
     def revoke_token(self, token: str) -> None:
-        """End all sessions of a token."""
         for session in [one for one in self._sessions.values() if one.token == token]:
             self._forget(session)
 
     def all(self) -> list[Session]:
-        """Return all sessions of this process."""
         return list(self._sessions.values())
 
     def _forget(self, session: Session) -> None:

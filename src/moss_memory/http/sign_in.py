@@ -10,20 +10,16 @@ import asyncio
 import hashlib
 import secrets
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from .browser_cookie import COOKIE, KEPT_S, RENEW_S, BrowserKey, cookie_values
+from .browser_cookie import COOKIE, KEPT_S, RENEW_S, BrowserKey, CookieContent, cookie_values
 from .signed_out import SignedOut
+from .token_registry import Access
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    from .browser_cookie import CookieContent
-    from .token_registry import Access
-
-    Kept = TypeVar("Kept")
+Kept = TypeVar("Kept")
 
 ACTOR = "browser"
 """The actor of changes that are made by a page."""
@@ -37,20 +33,18 @@ _MAX_PAGE_CHARS = 2000
 _BYTES = 32
 
 
+@dataclass(slots=True)
 class BrowserSession:
     """A browser that is signed in."""
 
-    __slots__ = ("access", "browser", "ended", "form_token", "seen_s", "token")
-
-    def __init__(self, content: CookieContent, form_token: str) -> None:
-        self.browser = content.browser
-        self.token = content.token
-        """The hash of the named token whose link signed it in; empty for the owner of the home."""
-        self.access: Access | None = None
-        """That token; None for the owner of the home."""
-        self.form_token = form_token
-        self.ended = asyncio.Event()
-        self.seen_s = 0.0
+    browser: bytes
+    token: str
+    """The hash of the named token whose link signed it in; empty for the owner of the home."""
+    form_token: str
+    access: Access | None = None
+    """The access of the named token; None for the owner of the home."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    seen_s: float = 0.0
 
 
 current_session: ContextVar[BrowserSession] = ContextVar("current_session")
@@ -66,7 +60,7 @@ def page_access() -> Access | None:
 class SignIn:
     """Open links and signed-in browsers.
 
-    Links are in memory, cookies are signed. Secrets are compared as hashes, so that the time of it reveals nothing.
+    Links are in memory, cookies are signed. Codes are compared as hashes, so the comparison time reveals nothing.
     """
 
     def __init__(
@@ -80,12 +74,11 @@ class SignIn:
         self._sessions: dict[bytes, BrowserSession] = {}
         self._signed_out = SignedOut(signed_out, clock_s)
 
-    def new_code(self, access: Access | None = None) -> str:
-        """Return the secret of a new link, valid once and for five minutes; `access` is the token that asked for it."""
+    def new_link_code(self, access: Access | None = None) -> str:
+        """Return the code of a new link, valid once and for five minutes; `access` is the token that asked for it."""
         return _remember(self._links, self._clock_s(), LINK_S, access)
 
     def is_open(self, code: str) -> bool:
-        """Return True if a link is still valid."""
         return self._links.get(_hash(code), (0.0, None))[0] > self._clock_s()
 
     def consume(self, code: str) -> str | None:
@@ -97,24 +90,21 @@ class SignIn:
 
     def remember(self, page: str) -> str:
         """Return the `Set-Cookie` header by which a page, without the path of all pages, opens after the sign-in."""
-        kept = page if len(page) <= _MAX_PAGE_CHARS else "/"
-        secret = _remember(self._requested_pages, self._clock_s(), REQUESTED_PAGE_S, kept)
+        stored = page if len(page) <= _MAX_PAGE_CHARS else "/"
+        code = _remember(self._requested_pages, self._clock_s(), REQUESTED_PAGE_S, stored)
         lifetime = f"Path={SIGN_IN}; Max-Age={REQUESTED_PAGE_S}"
-        return f"{REQUESTED_PAGE}={secret}; {lifetime}; HttpOnly; SameSite=Strict{self._secure}"
+        return f"{REQUESTED_PAGE}={code}; {lifetime}; HttpOnly; SameSite=Strict{self._secure}"
 
     def requested_page(self, cookies: bytes | None) -> str:
-        """Return the page that this browser requested before the sign-in, else the first page."""
         found = [
             self._requested_pages.get(_hash(value), (0.0, "/")) for value in cookie_values(cookies, REQUESTED_PAGE)
         ]
         return next((page for until, page in found if until > self._clock_s()), "/")
 
     def tokens(self) -> set[str]:
-        """Return the named tokens that have signed in a browser."""
         return {session.token for session in self._sessions.values() if session.token}
 
     def revoke_token(self, token: str) -> None:
-        """Sign out all browsers of a token and delete its links."""
         self._links = {key: link for key, link in self._links.items() if link[1] is None or link[1].key != token}
         for session in [one for one in self._sessions.values() if one.token == token]:
             self._forget(session)
@@ -137,7 +127,7 @@ class SignIn:
         if session is None:
             if len(self._sessions) >= MAX_SESSIONS:  # its streams end, and its next request opens it again
                 self._forget(min(self._sessions.values(), key=lambda one: one.seen_s))
-            session = BrowserSession(found, self._key.form_token(found.browser))
+            session = BrowserSession(found.browser, found.token, self._key.form_token(found.browser))
             self._sessions[found.browser] = session
         session.seen_s = self._clock_s()
         return session
@@ -165,15 +155,15 @@ class SignIn:
 
 
 def _remember(kept: dict[bytes, tuple[float, Kept]], now_s: float, for_s: int, value: Kept) -> str:
-    """Keep a value for a time under a new secret and return the secret; the oldest of too many are dropped."""
+    """Store a value for a time under a new code and return the code; the oldest of too many are dropped."""
     for key in [key for key, (until, _) in kept.items() if until <= now_s]:
         del kept[key]
     while len(kept) >= MAX_SESSIONS:
         del kept[next(iter(kept))]
-    secret = secrets.token_urlsafe(_BYTES)
-    kept[_hash(secret)] = now_s + for_s, value
-    return secret
+    code = secrets.token_urlsafe(_BYTES)
+    kept[_hash(code)] = now_s + for_s, value
+    return code
 
 
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
+def _hash(code: str) -> bytes:
+    return hashlib.sha256(code.encode("utf-8", "surrogateescape")).digest()

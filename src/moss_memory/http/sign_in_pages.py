@@ -51,14 +51,14 @@ BUTTON = (
 )
 
 
-def page_of(title: str, content: str, *, pages: str = "", goes_to: str = "") -> str:
+def render_page(title: str, content: str, *, pages: str = "", redirect_to: str = "") -> str:
     """Return a page for a browser that is not signed in.
 
     If `pages`, the key of the pages' path in the browser's storage, is given, a script redirects a browser that has
-    signed in before: to `goes_to`, or to the same path.
+    signed in before: to `redirect_to`, or to the same path.
     """
     script = f'<script src="{SIGN_IN}/open.js" defer></script>' if pages else ""
-    data = f' data-pages="{pages}"' + (f' data-from="{goes_to}"' if goes_to else "") if pages else ""
+    data = f' data-pages="{pages}"' + (f' data-from="{redirect_to}"' if redirect_to else "") if pages else ""
     return (
         f'<!doctype html><html lang="en"{data}><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -1,17 +1,14 @@
-"""The browsers that signed out, in a file of the home, so that a copied cookie stays useless after a restart."""
+"""The browsers that signed out, in a file of the home, so that a copied cookie is refused after a restart too."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 
 from moss_memory.storage.files.private_files import write_private
 
 from .browser_cookie import KEPT_S
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FILE = "signed-out"
 _MAX_BYTES = 1_000_000
@@ -19,7 +16,7 @@ _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class SignedOut:
-    """The ids of browsers with the times of their sign-out; an id goes when no cookie of it can be valid any more."""
+    """The ids of browsers with the times of their sign-out; an id is deleted when all of its cookies have expired."""
 
     def __init__(self, path: str, clock_s: Callable[[], float]) -> None:
         self._path = path

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from starlette.types import Receive, Send
-
-    from .send_response import Headers
+from starlette.types import Receive, Send
 
 KEEP_ALIVE_S = 15.0
 """Interval of keep-alive comments, so that proxies do not close the connection."""
@@ -16,7 +12,7 @@ KEEP_ALIVE_S = 15.0
 MAX_QUEUED = 1000
 """Maximum number of queued messages; a client that does not read loses its stream."""
 
-_START = [
+_HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
@@ -54,24 +50,28 @@ class Stream:
             message = await asyncio.wait_for(self._queue.get(), KEEP_ALIVE_S)
         except TimeoutError:
             return _COMMENT
-        return None if message is None else event(message)
+        return None if message is None else format_event(message)
 
 
-def event(message: bytes) -> bytes:
+def format_event(message: bytes) -> bytes:
     """Return a message as an event; JSON has no line breaks, so one data field is enough."""
     return b"event: message\ndata: " + message + b"\n\n"
 
 
-async def send_headers(send: Send, headers: Headers = ()) -> None:
-    """Send the headers of a stream."""
-    await send({"type": "http.response.start", "status": 200, "headers": [*_START, *headers]})
+async def send_headers(send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
 
 
-async def pump(stream: Stream, receive: Receive, send: Send, headers: Headers = ()) -> None:
+async def send_stream(stream: Stream, receive: Receive, send: Send) -> None:
     """Send events until the stream ends or the client disconnects."""
-    await send_headers(send, headers)
+    await send_headers(send)
     await send({"type": "http.response.body", "body": _COMMENT, "more_body": True})
-    watcher = asyncio.ensure_future(_close_on_disconnect(stream, receive))
+
+    async def close_on_disconnect() -> None:
+        await wait_disconnect(receive)
+        stream.close()
+
+    watcher = asyncio.ensure_future(close_on_disconnect())
     try:
         while (part := await stream.next()) is not None:
             await send({"type": "http.response.body", "body": part, "more_body": True})
@@ -82,11 +82,5 @@ async def pump(stream: Stream, receive: Receive, send: Send, headers: Headers = 
 
 
 async def wait_disconnect(receive: Receive) -> None:
-    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _close_on_disconnect(stream: Stream, receive: Receive) -> None:
-    await wait_disconnect(receive)
-    stream.close()

@@ -6,23 +6,23 @@ import asyncio
 import json
 import time
 
+from starlette.types import Scope, Send
+
 from moss_memory.errors import MossError
+from moss_memory.mcp.server_context import ServerContext
 from moss_memory.search.embedding_queue import count_unembedded
 
+from .connection_limits import LOOPBACK_PEERS
+from .mcp_endpoint import Endpoint
 from .metrics import KIND, METRICS
 from .oauth import METADATA_PATH
-from .origin_guard import HEALTH, PROBES, READY, origin_of
-from .pool import in_thread
+from .origin_guard import HEALTH, PROBES, READY, request_origin
 from .send_response import JSON, send_response
+from .thread_pools import in_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from starlette.types import Scope, Send
-
-    from moss_memory.mcp.server_context import ServerContext
     from moss_memory.storage.engine import ReadTransaction
-
-    from .mcp_endpoint import Endpoint
 
 METRICS_PATH = "/metrics"
 METADATA_PATHS = (METADATA_PATH, f"{METADATA_PATH}/mcp")
@@ -31,7 +31,6 @@ PATHS = (*PROBES, METRICS_PATH, *METADATA_PATHS)
 READY_TIMEOUT_S = 2.0
 _READY_AGE_S = 0.5
 """The time for which an answer of the store counts, because anybody may ask."""
-_LOOPBACK = ("127.", "::1", "::ffff:127.")
 
 
 class StatusRoutes:
@@ -46,7 +45,6 @@ class StatusRoutes:
         self._is_ready = False
 
     async def __call__(self, scope: Scope, send: Send) -> None:
-        """Answer one request."""
         path = scope["path"]
         if scope["method"] not in ("GET", "HEAD"):
             await send_response(send, 405, headers=[(b"allow", b"GET")])
@@ -56,22 +54,19 @@ class StatusRoutes:
             ready = await self._ready()
             await send_response(send, 200 if ready else 503, "ok" if ready else "not ready")
         elif path in METADATA_PATHS:
-            await self._oauth_metadata(scope, send)
+            if self._endpoint.oauth is None:
+                await send_response(send, 404, "there is nothing here\n")
+            else:
+                metadata = self._endpoint.oauth.metadata(request_origin(scope))
+                await send_response(send, 200, json.dumps(metadata), kind=JSON)
         elif self._is_local(scope) or await self._endpoint.authorize(scope) is not None:
             await send_response(send, 200, await in_thread(self._metrics), kind=KIND)
         else:
             await self._endpoint.refuse_unauthorized(scope, send)
 
-    async def _oauth_metadata(self, scope: Scope, send: Send) -> None:
-        """Tell clients which issuer they get their tokens from."""
-        if self._endpoint.oauth is None:
-            await send_response(send, 404, "there is nothing here\n")
-        else:
-            await send_response(send, 200, json.dumps(self._endpoint.oauth.metadata(origin_of(scope))), kind=JSON)
-
     def _is_local(self, scope: Scope) -> bool:
         client = scope.get("client")
-        return not self._behind_proxy and client is not None and client[0].startswith(_LOOPBACK)
+        return not self._behind_proxy and client is not None and client[0].startswith(LOOPBACK_PEERS)
 
     async def _ready(self) -> bool:
         """Ask the store; requests at the same time share one question, and its answer for half a second."""

@@ -1,20 +1,17 @@
-"""Header size and read timeouts (slowloris protection) for uvicorn's HTTP protocol."""
+"""Header size and read timeouts (slowloris protection) for uvicorn's HTTP protocol, which limits neither."""
 
 from __future__ import annotations
 
 import asyncio
+import ssl
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import ssl
-    from typing import Any
+from .connection_limits import ConnectionLimits
 
-    from .connection_limits import ConnectionLimits
-
-PROVE = "moss.prove"
-"""Scope key of the function that marks the connection as proven."""
+MARK_AUTHENTICATED = "moss.mark_authenticated"
+"""Scope key of the function that marks the connection as authenticated."""
 
 HEAD_MAX_BYTES = 65_536
 """Maximum size of a request's URL and headers."""
@@ -23,7 +20,7 @@ HEAD_S = 30.0
 """Timeout of a request's head; anybody can open connections, and each open one uses memory."""
 
 BUSY_HEAD_S = 5.0
-"""Timeout of a head, and of the next request, on an unproven connection while many of them are open."""
+"""Timeout of a head, and of the next request, on an unauthenticated connection while many of them are open."""
 
 BODY_S = 75.0
 """Timeout of the rest of a request, also if it is answered early; `request_body` has a shorter one."""
@@ -41,7 +38,7 @@ class Connection(HttpToolsProtocol):
     _received_bytes = 0
     _is_in_head = True
     _timeout: asyncio.TimerHandle | None = None
-    _is_proven = False
+    _is_authenticated = False
     peer = ""
 
     def __init__(self, *, limits: ConnectionLimits, **given: Any) -> None:
@@ -49,22 +46,18 @@ class Connection(HttpToolsProtocol):
         self._limits = limits
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection and start the head timeout."""
         super().connection_made(transport)
         self.peer = self.client[0] if self.client else ""
         self._start_timeout(self._head_timeout_s())
         self._limits.add(self)
 
     def is_idle(self) -> bool:
-        """Return True if no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def drop(self) -> None:
-        """Close the connection immediately."""
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes and refuse a head above the limit."""
         if self._is_in_head:
             self._start_timeout(self._head_timeout_s())
         self._received_bytes = len(data)
@@ -81,7 +74,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Start the head timeout; the first bytes may have arrived with the previous request."""
         super().on_message_begin()
-        self.scope[PROVE] = self._prove  # type: ignore[literal-required]
+        self.scope[MARK_AUTHENTICATED] = self._mark_authenticated  # type: ignore[literal-required]
         self._start_timeout(self._head_timeout_s())
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -90,7 +83,6 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Stop the head timeout and check the head."""
         self._is_in_head = False
         self._cancel_timeout()
         if len(self.url) + sum([len(name) + len(value) for name, value in self.headers]) > HEAD_MAX_BYTES:
@@ -101,27 +93,25 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Prepare for the head of the next request."""
         self._is_in_head = True
         self._head_bytes = -self._received_bytes  # these bytes belong to this request, not to the next one's head
         self._cancel_timeout()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, briefly on an unproven connection while many of them are open."""
-        busy = not self._is_proven and self._limits.is_half_full()
+        """Wait for the next request, briefly on an unauthenticated connection while many of them are open."""
+        busy = not self._is_authenticated and self._limits.is_half_full()
         self.timeout_keep_alive = BUSY_HEAD_S if busy else self.config.timeout_keep_alive  # type: ignore[assignment]
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the connection and cancel its timeout."""
         self._limits.remove(self)
         self._cancel_timeout()
         super().connection_lost(exc)
 
-    def _prove(self) -> None:
-        self._is_proven = True
-        self._limits.prove(self)
+    def _mark_authenticated(self) -> None:
+        self._is_authenticated = True
+        self._limits.mark_authenticated(self)
 
     def _head_timeout_s(self) -> float:
         return min(HEAD_S, BUSY_HEAD_S) if self._limits.is_half_full() else HEAD_S
@@ -157,7 +147,6 @@ class TlsConnection(asyncio.Protocol):
         self._is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the connection, and begin its handshake."""
         self._transport = transport
         self.peer = (transport.get_extra_info("peername") or [""])[0]
         self._transport.pause_reading()  # the first bytes are the handshake's
@@ -166,20 +155,16 @@ class TlsConnection(asyncio.Protocol):
         self._limits.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Buffer bytes that arrive with the end of the handshake."""
         self._buffer += data
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove a connection that ended during its handshake."""
         self._is_lost = True
         self._remove()
 
     def is_idle(self) -> bool:
-        """Return that no request is being answered."""
         return True
 
     def drop(self) -> None:
-        """Close the connection immediately."""
         self._is_lost = True
         self._remove()
         self._transport.abort()

@@ -17,11 +17,10 @@ _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 
 
 def token_path(home: str) -> str:
-    """Return the path of a store's token file."""
     return os.path.join(home, FILE)
 
 
-def token_of(home: str) -> str:
+def load_token(home: str) -> str:
     """Return the 256-bit token of the store in `home`, creating it if missing; refuse a file that others can read."""
     path = token_path(home)
     try:

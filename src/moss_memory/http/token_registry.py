@@ -10,11 +10,12 @@ import asyncio
 import contextlib
 import hmac
 import time
+from dataclasses import dataclass
 
 from moss_memory.errors import MossError
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 
-from .pool import POOL, in_thread
+from .thread_pools import POOL, in_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,24 +33,20 @@ _NOTE_TIMEOUT_S = 2.0
 _MAX_PEOPLE = 4_096
 
 
+@dataclass(slots=True)
 class Access:
-    """A token that a request has shown."""
+    """The access of an accepted token."""
 
-    __slots__ = ("expires_at", "key", "name", "read_only", "used_at")
-
-    def __init__(
-        self, name: str, key: str, *, read_only: bool = False, expires_at: int | None = None, used_at: int | None = None
-    ) -> None:
-        self.name = name
-        self.key = key
-        """The hash of the token."""
-        self.read_only = read_only
-        self.expires_at = expires_at
-        self.used_at = used_at
+    name: str
+    key: str
+    """The hash of the token."""
+    read_only: bool = False
+    expires_at: int | None = None
+    used_at: int | None = None
 
 
 class TokenRegistry:
-    """The accepted tokens, and what has to end with a revoked one."""
+    """The accepted tokens, and the end of everything that a revoked one has opened."""
 
     def __init__(
         self,
@@ -64,7 +61,7 @@ class TokenRegistry:
         self._people: dict[str, Access] = {}
         """The accesses of valid JWTs, one for each person, that of the last request last."""
         self._clock_s = clock_s
-        self.owner = Access(access.OWNER, access.hash_of(owner_token.encode()))
+        self.owner = Access(server_tables.OWNER, server_tables.hash_of(owner_token.encode()))
         self._known: dict[str, Access] = {}
         self._loaded_s = float("-inf")
         self._store_time_s = 0.0
@@ -81,10 +78,10 @@ class TokenRegistry:
 
         Raise `MossError` if an unknown token cannot be looked up, and `InsufficientScopeError` as `OAuth.find` does.
         """
-        key = access.hash_of(presented)
+        key = server_tables.hash_of(presented)
         if hmac.compare_digest(key, self.owner.key):
             return self.owner
-        if not presented.startswith(access.TOKEN_PREFIX.encode()):
+        if not presented.startswith(server_tables.TOKEN_PREFIX.encode()):
             return None if self._oauth is None else await self._find_person(self._oauth, presented)
         problem = await self._refresh(CHECK_S)
         if key not in self._known and problem is None:
@@ -153,7 +150,9 @@ class TokenRegistry:
     async def _load(self) -> MossError | None:
         began_s = self._clock_s()
         try:
-            now, rows = await in_thread(lambda: self._store().read(access.load_tokens, what="token", snapshot=False))
+            now, rows = await in_thread(
+                lambda: self._store().read(server_tables.load_tokens, what="token", snapshot=False)
+            )
         except MossError as error:
             return error  # a known token stays accepted: its calls need the same store
         self._known = {
@@ -164,15 +163,17 @@ class TokenRegistry:
         return None
 
     def _note_use(self, found: Access) -> None:
-        """Store the hour of a use, once in each hour."""
-        hour = int(self._now_s()) // access.HOUR_S * access.HOUR_S
+        """Store the hour of a use, once an hour."""
+        hour = int(self._now_s()) // server_tables.HOUR_S * server_tables.HOUR_S
         if (found.used_at or 0) >= hour or self._noted.get(found.key) == hour:
             return
         self._noted[found.key] = hour
 
         def note() -> None:
             with contextlib.suppress(MossError):
-                self._store().write(access.note_use, what="token_use", timeout_s=_NOTE_TIMEOUT_S, sha256=found.key)
+                self._store().write(
+                    server_tables.note_use, what="token_use", timeout_s=_NOTE_TIMEOUT_S, sha256=found.key
+                )
 
         POOL.run(note)
 
@@ -181,9 +182,9 @@ class TokenRegistry:
         while True:
             await asyncio.sleep(CHECK_S / 2)
             await self._refresh(CHECK_S / 2)
-            held = self.holders() - {self.owner.key}
-            for key in held:
+            tokens = self.holders() - {self.owner.key}
+            for key in tokens:
                 if self._valid(key) is None:
                     self.on_revoke(key)
-            if not held:
+            if not tokens:
                 return

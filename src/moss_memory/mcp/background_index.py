@@ -96,7 +96,7 @@ class Indexing:
     def _step(self) -> float:
         """Index a few texts and return the seconds to pause before the next step."""
         try:
-            done = self._store().index(most=STEP, wait=False, cancelled=self._is_interrupted)
+            done = self._store().index(most=STEP, wait=False, cancelled=lambda: self._stopping or self._wait_s() > 0)
             self._wanted = self._wanted or done["pending"] > 0
         except MossError as error:
             if error.code == "SEMANTIC_UNAVAILABLE":
@@ -104,6 +104,3 @@ class Indexing:
             self._wanted = True
             return 0.0 if error.code == "CANCELLED" else RETRY_S
         return 0.0
-
-    def _is_interrupted(self) -> bool:
-        return self._stopping or self._wait_s() > 0

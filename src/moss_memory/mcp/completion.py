@@ -10,7 +10,6 @@ from .resources import KINDS, enabled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from .resources import CallContext
@@ -36,7 +35,7 @@ def complete(call: CallContext, tools: ToolList, params: dict[str, Any]) -> str:
     workspace = workspace if isinstance(workspace, str) and workspace else tools.workspace
     before, typed = _split_tags(typed) if name == "tags" else ("", typed)
     try:
-        found = _values_of(call, kind_name, name)(workspace)
+        found = _list_values(call, kind_name, name, workspace)
     except MossError as error:
         if error.code not in ("INVALID_REQUEST", "NOT_FOUND", "VALIDATION_ERROR"):
             raise
@@ -60,32 +59,20 @@ def _resolve_ref(tools: ToolList, ref: Any) -> tuple[str, list[str]]:
     raise invalid_request("`ref` names no prompt and no template of an address", path="ref")
 
 
-def _values_of(call: CallContext, kind_name: str, name: str) -> Callable[[str], list[str]]:
-    """Return the function that lists an argument's values in a workspace."""
+def _list_values(call: CallContext, kind_name: str, name: str, workspace: str) -> list[str]:
     if name == "workspace":
-        return lambda _: _workspaces(call)
+        return [row["workspace"] for row in call("moss_workspaces", limit=MAX_VALUES)["workspaces"]]
     if name == "tags":
-        return lambda workspace: _tags(call, workspace)
+        return _tags(call, workspace)
     if name == "branch":
-        return lambda workspace: [
-            row["name"] for row in call("branchmind_branch_list", workspace=workspace)["branches"]
-        ]
+        return [row["name"] for row in call("branchmind_branch_list", workspace=workspace)["branches"]]
     if name == "target":
-        return lambda workspace: [
-            row["id"] for row in call("tasks_list", workspace=workspace, limit=MAX_VALUES)["items"]
-        ]
+        return [row["id"] for row in call("tasks_list", workspace=workspace, limit=MAX_VALUES)["items"]]
     if name == "id":
-        return lambda workspace: [
-            row["id"] for row in call("retrieve_records", workspace=workspace, limit=MAX_VALUES)["records"]
-        ]
+        return [row["id"] for row in call("retrieve_records", workspace=workspace, limit=MAX_VALUES)["records"]]
     tool = "artifact_list" if kind_name == KINDS["artifact"].name else "capsule_inventory"
-    return lambda workspace: [
-        row["name"] for row in call(tool, limit=MAX_VALUES, **_workspace_filter(workspace))["items"] if row.get("name")
-    ]
-
-
-def _workspaces(call: CallContext) -> list[str]:
-    return [row["workspace"] for row in call("moss_workspaces", limit=MAX_VALUES)["workspaces"]]
+    items = call(tool, limit=MAX_VALUES, **_workspace_filter(workspace))["items"]
+    return [row["name"] for row in items if row.get("name")]
 
 
 def _tags(call: CallContext, workspace: str) -> list[str]:

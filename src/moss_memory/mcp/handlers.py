@@ -44,7 +44,7 @@ def handle(store_request: StoreRequest, store: Callable[[], Store]) -> bytes:
         return failure(request.id, NOT_FOUND if absent else INVALID_PARAMS, error.message, error.payload())
     except Exception as bug:
         log_bug(bug)
-        return failure(request.id, INTERNAL_ERROR, "Moss failed in a way it should not; its log on stderr says how")
+        return failure(request.id, INTERNAL_ERROR, "unexpected error in Moss; see its log on stderr")
     return request.answer(f"{fields},{caching}" if request.stateless and caching else fields)
 
 
@@ -72,7 +72,7 @@ def _list_templates(store: Store, call: CallContext, tools: ToolList, params: di
 
 
 def _read_resource(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
-    return f'"contents":{resources.read(call, tools, params.get("uri"))}', _NOT_CACHEABLE
+    return f'"contents":{resources.read_resource(call, tools, params.get("uri"))}', _NOT_CACHEABLE
 
 
 def _complete(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:

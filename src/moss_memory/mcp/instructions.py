@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .situation import Situation
+    from .repository_context import Situation
     from .tool_list import ToolList
 
 _RULE = (
@@ -70,7 +70,7 @@ def instructions(tools: ToolList | None, here: Situation | None = None) -> str:
 
 def _where(tools: ToolList | None, here: Situation | None) -> str:
     """Return the paragraph about the repository and the workspaces."""
-    from .situation import quote_name
+    from .repository_context import quote_name
 
     lines = [] if here is None else here.lines()
     if tools is not None and tools.workspace:

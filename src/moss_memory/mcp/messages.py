@@ -27,7 +27,8 @@ NO_ID = "null"
 _ADDRESS_KEYS = {1: ("id", "method"), 2: ("name",)}
 """Keys by which an unparsable message is answered, by depth: of the message and of its params."""
 
-_TOO_MANY_DIGITS = 1 << 64
+TOO_MANY_DIGITS = 1 << 64
+"""Stands for an integer that Python refuses to convert."""
 _INT64 = 1 << 63
 
 encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
@@ -44,7 +45,7 @@ def visible(text: str) -> bytes:
     return to_bytes(escape_json(text)) if has_invisible(text, data) else data
 
 
-def quoted(data: bytes) -> bytes:
+def quote_json(data: bytes) -> bytes:
     """Return a JSON text as a JSON string; it has no control characters, so this is twice as fast as `encode`."""
     return b'"%b"' % data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
@@ -66,7 +67,7 @@ class InvalidMessage:
         """True if its answer needs the stamp of the stateless era."""
 
 
-def read(line: bytes) -> Any:
+def parse_line(line: bytes) -> Any:
     """Parse a line into a message, a list of messages or an `InvalidMessage`."""
     try:
         text = line.decode()
@@ -82,18 +83,12 @@ def read(line: bytes) -> Any:
         # Python refuses to convert integers of thousands of digits; they stay readable as out of range.
         message = json.loads(text, parse_int=_any_integer)
     if line.count(b"{") + line.count(b"[") > MAX_DEPTH:
-        return _refuse_deep_parts(message)
+        return [_refuse_deep(part) for part in message] if isinstance(message, list) else _refuse_deep(message)
     return message
 
 
 def _any_integer(digits: str) -> int:
-    return int(digits) if len(digits) < 4000 else _TOO_MANY_DIGITS
-
-
-def _refuse_deep_parts(message: Any) -> Any:
-    if isinstance(message, list):
-        return [_refuse_deep(part) for part in message]
-    return _refuse_deep(message)
+    return int(digits) if len(digits) < 4000 else TOO_MANY_DIGITS
 
 
 def _refuse_deep(message: Any) -> Any:
@@ -157,11 +152,6 @@ def _scalar_at(text: str, position: int) -> object:
     return value
 
 
-def usable_id(id: object) -> bool:
-    """Return True if an id can be echoed: a string or an integer."""
-    return type(id) is str or (type(id) is int and id is not _TOO_MANY_DIGITS)
-
-
 def find_invalid(value: object) -> str | None:
     """Return a description of the first value that does not survive a round trip through JSON; None if all do."""
     if isinstance(value, str):
@@ -192,11 +182,6 @@ def sanitize(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def id_text(id: object) -> str:
-    """Return an id as ASCII JSON, so that any string is echoed exactly."""
-    return str(id) if type(id) is int else json.dumps(id)
-
-
 def success(id: str, result: str) -> bytes:
     """Return a response with a result; both arguments are JSON."""
     return to_bytes(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}')
@@ -209,7 +194,6 @@ class Failure(bytes):
 
 
 def failure(id: str, code: int, message: str, data: object = None) -> Failure:
-    """Return a response with a JSON-RPC error."""
     error: dict[str, object] = {"code": code, "message": escape_text(message)}
     if data is not None:
         error["data"] = data
@@ -219,12 +203,10 @@ def failure(id: str, code: int, message: str, data: object = None) -> Failure:
 
 
 def notification(method: str, params: dict[str, object]) -> bytes:
-    """Return a JSON-RPC notification."""
     return to_bytes(f'{{"jsonrpc":"2.0","method":"{method}","params":{encode(params)}}}')
 
 
 def to_bytes(text: str) -> bytes:
-    """Return a JSON text in UTF-8."""
     try:
         return text.encode()
     except UnicodeEncodeError:

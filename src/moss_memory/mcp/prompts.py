@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
-from moss_memory.tools.capsule.saved_in import MOST_DRIFT_CHARS, describe_drift
+from moss_memory.tools.capsule.capsule_code_state import MOST_DRIFT_CHARS, describe_drift
 
-from .fence import Fence, origin, quoted
 from .messages import encode
 from .resources import KINDS
+from .text_fence import Fence, origin, quote_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ class Prompt:
 
 
 def to_json(tools: ToolList) -> str:
-    """Return the prompts for `prompts/list`."""
     listed = [
         {
             "name": prompt.name,
@@ -59,7 +58,6 @@ def to_json(tools: ToolList) -> str:
 
 
 def enabled(tools: ToolList) -> list[Prompt]:
-    """Return the prompts whose tool is enabled."""
     return [prompt for prompt in _ALL if tools.find(prompt.tool) is not None]
 
 
@@ -114,10 +112,12 @@ def _load(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Me
         return [_user_message("There is no capsule to load yet. Say so, and ask me what to work on.")]
     fence = Fence()
     name, workspace = found.get("name") or found["id"], found["workspace"]
-    head = f"capsule {quoted(name)}, workspace {quoted(workspace)}, version {found['version']}, {origin(found)}"
+    head = f"capsule {quote_line(name)}, workspace {quote_line(workspace)}, version {found['version']}, {origin(found)}"
     if "freshness" in found:
         stale = describe_drift(call("moss_places", id=found["id"]))
-        head += f"\nstale: {quoted(stale, MOST_DRIFT_CHARS)}; read these files before you rely on it" if stale else ""
+        head += (
+            f"\nstale: {quote_line(stale, MOST_DRIFT_CHARS)}; read these files before you rely on it" if stale else ""
+        )
     text = fence.around(f"{head}\n\n{found['capsule_text']}")
     uri = KINDS["capsule"].uri(workspace, name)
     return [

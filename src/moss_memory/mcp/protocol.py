@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from moss_memory.code_state.work_tree import CodeState
     from moss_memory.registry.operation import Operation
 
-    from .situation import Situation
+    from .repository_context import Situation
     from .tool_list import ToolList
 
-    Outcome: TypeAlias = "bytes | ToolCall | StoreRequest | SubscribeRequest | Listening | Cancellation | None"
+    Outcome: TypeAlias = "bytes | ToolCall | StoreRequest | SubscribeRequest | ListenRequest | Cancellation | None"
 
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -72,20 +72,8 @@ class ToolCall:
     """A tool call with its response format and its cancellation flag."""
 
     __slots__ = (
-        "actor",
-        "arguments",
-        "as_sent",
-        "cancelled",
-        "code",
-        "id",
-        "idempotency_key",
-        "key",
-        "operation",
-        "outcome",
-        "progress_token",
-        "stateless",
-        "tool",
-        "tools",
+        "actor", "arguments", "as_sent", "cancelled", "code", "id", "idempotency_key", "key", "operation", "outcome",
+        "progress_token", "stateless", "tool", "tools",
     )  # fmt: skip
 
     def __init__(self, request: Request, tools: ToolList, operation: Operation, arguments: dict[str, Any]) -> None:
@@ -133,7 +121,7 @@ class SubscribeRequest:
         self.wanted = wanted
 
 
-class Listening:
+class ListenRequest:
     """A request of the stateless era to open a stream of change notifications."""
 
     __slots__ = ("lists", "request", "tools", "uris")
@@ -197,6 +185,12 @@ class Protocol:
             "subscriptions/listen": self._listen,
             **dict.fromkeys(STORE_METHODS, self._store_request),
         }
+
+    def note_client(self, message: Any) -> None:
+        """Store the client's name if the message is its handshake; only for a protocol that serves one client."""
+        if isinstance(message, dict) and message.get("method") == "initialize":
+            params = message.get("params")
+            self.client = client_name(params.get("clientInfo")) if isinstance(params, dict) else ""
 
     def answer(self, message: Any) -> Outcome:
         """Return the response to a message, the call to run, or None for a notification."""
@@ -265,7 +259,7 @@ class Protocol:
         uris = wanted.get("resourceSubscriptions") or [] if isinstance(wanted, dict) else None
         if not isinstance(uris, list) or not isinstance(wanted, dict) or not all(isinstance(uri, str) for uri in uris):
             return failure(request.id, INVALID_PARAMS, "Invalid params: notifications must say what to listen to")
-        return Listening(request, self._tools(), uris, lists=wanted.get("resourcesListChanged") is True)
+        return ListenRequest(request, self._tools(), uris, lists=wanted.get("resourcesListChanged") is True)
 
     def _call(self, request: Request) -> Outcome:
         params = request.params
@@ -305,9 +299,9 @@ class Protocol:
         """Return the refusal of an invalid message; a tool call that is too deep fails as a tool call."""
         if not isinstance(message, InvalidMessage):
             return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
-        if not messages.usable_id(message.id):
+        shown = id_text(message.id)
+        if shown is None:
             return failure(NO_ID, message.code, message.message)
-        shown = messages.id_text(message.id)
         if message.method == "tools/call":
             request = Request(message.id, shown, "tools/call", {})
             request.stateless = message.stateless
@@ -350,7 +344,7 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
         return tool_failure(call, not_json())
     ending = f'"isError":{"true" if is_error else "false"}{"," + _STATELESS_FIELDS if call.stateless else ""}}}}}'
     head = f'{{"jsonrpc":"2.0","id":{call.id},"result":{{"content":[{{"type":"text","text":'
-    return b"".join((head.encode(), messages.quoted(text), b'}],"structuredContent":', text, b",", ending.encode()))
+    return b"".join((head.encode(), messages.quote_json(text), b'}],"structuredContent":', text, b",", ending.encode()))
 
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
@@ -370,7 +364,7 @@ def _to_moss_error(error: BaseException) -> MossError:
         if known is not None:
             return known
         log_bug(error)
-        return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
+        return MossError("INTERNAL", "unexpected error in Moss; see its log on stderr")
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
     for note in getattr(error, "__notes__", ()):
@@ -397,13 +391,12 @@ def log_bug(error: BaseException) -> None:
 def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:
     """Return the refusal of a tool call that cannot be decoded, with the error codes of the tool's family."""
     error = MossError("INVALID_REQUEST", message)
-    if operation is not None and operation.translate is not None:
-        error = operation.translate(error)
+    if operation is not None and operation.translate_error is not None:
+        error = operation.translate_error(error)
     return tool_failure(request, error)
 
 
 def progress(token: str | int, done: int, total: int | None) -> bytes:
-    """Return a progress notification."""
     params: dict[str, object] = {"progressToken": token, "progress": done}
     if total is not None:
         params["total"] = total
@@ -422,9 +415,9 @@ def _parse_request(message: dict[str, Any]) -> Request | Outcome:
     key = message["id"]
     if method is None and ("result" in message or "error" in message):
         return None
-    if not messages.usable_id(key):
+    shown = id_text(key)
+    if shown is None:
         return failure(NO_ID, INVALID_REQUEST, "Invalid request: id must be a string or an integer")
-    shown = messages.id_text(key)
     if message.get("jsonrpc") != "2.0":
         return failure(shown, INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"')
     if not isinstance(method, str):
@@ -437,6 +430,13 @@ def _parse_request(message: dict[str, Any]) -> Request | Outcome:
     request = Request(key, shown, method, params)
     meta = params.get("_meta")
     return request if meta is None else _mark_era(request, meta)
+
+
+def id_text(id: object) -> str | None:
+    """Return an id as ASCII JSON, so that any string is echoed exactly; None if it cannot be echoed."""
+    if type(id) is int and id is not messages.TOO_MANY_DIGITS:
+        return str(id)
+    return json.dumps(id) if type(id) is str else None
 
 
 def _mark_era(request: Request, meta: Any) -> Request | bytes:
@@ -464,7 +464,7 @@ def client_name(info: Any) -> str:
 def _parse_notification(method: str, params: Any) -> Cancellation | None:
     if method == "notifications/cancelled" and isinstance(params, dict):
         key = params.get("requestId")
-        if messages.usable_id(key):
+        if id_text(key) is not None:
             return Cancellation(key)
     return None
 

@@ -43,7 +43,6 @@ class Kind:
         return f"{SCHEME}{self.name}/{{{self.fields[0]}}}/{{{self.fields[1]}}}"
 
     def uri(self, workspace: str, name: str) -> str:
-        """Return the address of one resource."""
         return f"{SCHEME}{self.name}/{quote(workspace, safe='')}/{quote(name, safe='')}"
 
 
@@ -59,12 +58,10 @@ KINDS = {kind.name: kind for kind in _ALL}
 
 
 def enabled(tools: ToolList) -> list[Kind]:
-    """Return the kinds whose tool is enabled."""
     return [kind for kind in _ALL if tools.find(kind.tool) is not None]
 
 
 def templates(tools: ToolList) -> str:
-    """Return the templates for `resources/templates/list`."""
     shown = [
         {"uriTemplate": kind.template, "name": kind.name, "description": kind.description, "mimeType": kind.mime}
         for kind in enabled(tools)
@@ -83,7 +80,7 @@ def parse_uri(uri: Any) -> tuple[Kind, str, str]:
     return KINDS[parts[0]], unquote(parts[1]), unquote(parts[2])
 
 
-def read(call: CallContext, tools: ToolList, uri: Any) -> str:
+def read_resource(call: CallContext, tools: ToolList, uri: Any) -> str:
     """Return the content of a resource for `resources/read`, with invisible characters as escapes."""
     kind, workspace, name = parse_uri(uri)
     if tools.find(kind.tool) is None:

@@ -72,7 +72,8 @@ class CallScheduler:
     def _run_or_queue(self, call: ToolCall, reply: Reply) -> bytes | None:
         """Return the response to a fast call; None if the call was queued."""
         try:
-            long = self._is_slow(call)
+            operation = call.operation
+            long = operation.is_slow(call.arguments) or (operation.slow_when_large and self._store().is_large())
             if not long and not self._is_busy():
                 return self._run_now(call)
         except Exception as error:
@@ -96,10 +97,6 @@ class CallScheduler:
             code=call.code,
         )
         return tool_answer(call, result)
-
-    def _is_slow(self, call: ToolCall) -> bool:
-        operation = call.operation
-        return operation.is_slow(call.arguments) or (operation.slow_when_large and self._store().is_large())
 
     def _store(self) -> Store:
         if self._opened is None:
@@ -132,7 +129,6 @@ class CallScheduler:
         return None
 
     def run_due(self) -> None:
-        """Run the queued calls that are due."""
         if self._changed is None or not self._queue:
             return
         now = time.monotonic()
@@ -199,18 +195,17 @@ class CallScheduler:
     def stop(self, within_s: float) -> bool:
         """Cancel every call and answer it; return False if the worker is still running after `within_s`."""
         self._stopping = True
-        return self._stop_worker(within_s) and self._indexing.stop(within_s)
-
-    def _stop_worker(self, within_s: float) -> bool:
-        if self._changed is None:
-            return True
-        with self._changed:
-            dropped = tuple(self._queue)
-            self._queue.clear()
-        for job in dropped:
-            job.reply(tool_failure(job.call, _stopped_error(job.call)))
-        with self._changed:
-            return self._changed.wait_for(lambda: self._running is None, within_s)
+        if self._changed is not None:
+            with self._changed:
+                dropped = tuple(self._queue)
+                self._queue.clear()
+            for job in dropped:
+                message = f"`{job.call.tool}` was cancelled because the server stops; nothing was changed"
+                job.reply(tool_failure(job.call, MossError("CANCELLED", message)))
+            with self._changed:
+                if not self._changed.wait_for(lambda: self._running is None, within_s):
+                    return False
+        return self._indexing.stop(within_s)
 
     def _is_busy(self) -> bool:
         if self._changed is None:
@@ -320,7 +315,3 @@ class ProgressNotifier:
 def is_vector_search(call: ToolCall) -> bool:
     """Return True if a call is a vector search, which may run a model for seconds."""
     return call.operation.slow_if is not None and call.operation.is_slow(call.arguments)
-
-
-def _stopped_error(call: ToolCall) -> MossError:
-    return MossError("CANCELLED", f"`{call.tool}` was cancelled because the server stops; nothing was changed")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from _thread import allocate_lock
 
 from moss_memory.config import load_config
-from moss_memory.demo.demo_home import refuse_demonstration
 from moss_memory.errors import invalid_request
 from moss_memory.log import say
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.rows.names import normalize_workspace
+from moss_memory.storage.files.demonstration import refuse_demonstration
 from moss_memory.store import Store
 
 from .tool_list import mistakes_in, tool_list_of, unknown_toolsets
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
 
-    from .situation import Situation
+    from .repository_context import Situation
     from .tool_list import ToolList
 
 
@@ -69,7 +69,6 @@ class ServerContext:
             return self._load_tools()
 
     def config(self) -> Config:
-        """Return the configuration."""
         with self._lock:
             self._load_tools()
             assert self._config is not None
@@ -120,11 +119,11 @@ class ServerContext:
 
     def situation(self, repository: str = "") -> Situation | None:
         """Return the repository and the workspaces that changed last, for the instructions of a session."""
-        from .situation import Situation, read_situation  # only the beginning of a session needs it
+        from .repository_context import Situation, read_situation  # only the beginning of a session needs it
 
         self.tools()
         assert self._config is not None
-        if not self._config.has_store:
+        if not self._config.has_store():
             return Situation(repository, []) if repository else None
         return read_situation(self.store, repository)
 

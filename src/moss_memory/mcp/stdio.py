@@ -12,8 +12,8 @@ from moss_memory.log import say
 from moss_memory.registry.catalog import TOOLSETS
 
 from .line_reader import LineReader
-from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, InvalidMessage, failure, read
-from .protocol import Cancellation, Listening, Protocol, StoreRequest, SubscribeRequest, client_name
+from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, InvalidMessage, failure, parse_line
+from .protocol import Cancellation, ListenRequest, Protocol, StoreRequest, SubscribeRequest
 from .scheduler import CallScheduler
 from .server_context import ServerContext
 from .tool_list import unknown_toolsets
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
+    from .repository_context import Situation
     from .scheduler import Reply
-    from .situation import Situation
     from .subscriptions import SubscriptionManager
     from .tool_list import ToolList
 
@@ -37,8 +37,8 @@ FINISH_S = 1.4
 STOP_S = 0.2
 FULL_S = 0.05
 """Poll interval of a full queue, during which stdin is not read."""
-SIGNAL_GONE_S = 1.0
-HANG_UP_GONE_S = 1.75
+EXIT_AFTER_SIGNAL_S = 1.0
+EXIT_AFTER_EOF_S = 1.75
 CLOSED_STDIN_TIMEOUT_S = 1.4
 """Seconds to wait for a client that closed stdin and does not read."""
 
@@ -62,13 +62,13 @@ def serve(
         return 0
     context = ServerContext(home, toolsets)
     situation = lambda: context.situation(repository())  # noqa: E731
-    code = Server(context.tools, context.store, private_stdout(), situation).run()
+    code = StdioConnection(context.tools, context.store, private_stdout(), situation).run()
     context.close()
     return code
 
 
-class Server:
-    """One connection: reads lines and dispatches them."""
+class StdioConnection:
+    """The connection to one client: reads lines and dispatches them."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Server:
         """Serve until stdin ends, stdout closes or a signal arrives, then for at most two seconds more."""
         self._install_signal_handlers()
         self._loop()
-        signal.setitimer(signal.ITIMER_REAL, SIGNAL_GONE_S if self._stopping else HANG_UP_GONE_S)
+        signal.setitimer(signal.ITIMER_REAL, EXIT_AFTER_SIGNAL_S if self._stopping else EXIT_AFTER_EOF_S)
         if not self._is_over():
             for line in self._lines.end():
                 self._handle_line(line)
@@ -111,7 +111,7 @@ class Server:
 
     def _stop(self, *_: object) -> None:
         self._stopping = True
-        signal.setitimer(signal.ITIMER_REAL, SIGNAL_GONE_S)
+        signal.setitimer(signal.ITIMER_REAL, EXIT_AFTER_SIGNAL_S)
 
     def _loop(self) -> None:
         while not self._is_over():
@@ -151,7 +151,7 @@ class Server:
         elif not line or line.isspace():
             return
         else:
-            message = read(line)
+            message = parse_line(line)
         if not isinstance(message, list):
             self._handle(message, self._reply)
         elif message:
@@ -163,10 +163,8 @@ class Server:
             self._output.send(failure(NO_ID, INVALID_REQUEST, "Invalid request: the batch is empty"))
 
     def _handle(self, message: Any, reply: Reply) -> None:
+        self._protocol.note_client(message)
         outcome = self._protocol.answer(message)
-        if isinstance(message, dict) and message.get("method") == "initialize":
-            params = message.get("params")
-            self._protocol.client = client_name(params.get("clientInfo")) if isinstance(params, dict) else ""
         if outcome is None or isinstance(outcome, bytes):
             reply(outcome)
         elif isinstance(outcome, Cancellation):
@@ -178,7 +176,7 @@ class Server:
             reply(self._run_store_request(outcome))
         elif isinstance(outcome, SubscribeRequest):
             reply(self._get_subscriptions().subscribe(outcome))
-        elif isinstance(outcome, Listening):
+        elif isinstance(outcome, ListenRequest):
             reply(self._get_subscriptions().listen(outcome))
         else:
             self._calls.submit(outcome, reply)
@@ -292,7 +290,6 @@ def private_stdout() -> int:
 
 
 def is_open(fd: int) -> bool:
-    """Return True if the descriptor is open."""
     try:
         os.fstat(fd)
     except OSError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    from .protocol import Listening, Request, SubscribeRequest
+    from .protocol import ListenRequest, Request, SubscribeRequest
     from .tool_list import ToolList
 
 POLL_INTERVAL_S = 1.0
@@ -57,7 +57,6 @@ class Subscription:
 
     @property
     def is_idle(self) -> bool:
-        """Return True if there are no subscriptions."""
         return not self._uris and self._list is None
 
     def add(self, store: Store, uri: str) -> None:
@@ -68,7 +67,6 @@ class Subscription:
         self._uris[uri] = self._content(store, uri)
 
     def remove(self, uri: str) -> None:
-        """Unsubscribe from a resource."""
         self._uris.pop(uri, None)
 
     def add_list(self, store: Store) -> None:
@@ -93,7 +91,7 @@ class Subscription:
     def _content(self, store: Store, uri: str) -> str:
         """Return a hash of a resource's content, or of its error code."""
         try:
-            text = resources.read(make_caller(store, self._tools), self._tools, uri)
+            text = resources.read_resource(make_caller(store, self._tools), self._tools, uri)
         except MossError as error:
             text = error.code
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
@@ -107,7 +105,7 @@ class Subscription:
         return hashlib.sha256(encode(sorted(shown)).encode("utf-8", "replace")).hexdigest()
 
 
-def listen(store: Store, listening: Listening) -> tuple[Subscription, bytes]:
+def listen(store: Store, listening: ListenRequest) -> tuple[Subscription, bytes]:
     """Return the subscription that a request asks for, and its acknowledgement."""
     request = listening.request
     subscription = Subscription(listening.tools, subscription_id=request.key)
@@ -148,7 +146,7 @@ class SubscriptionManager:
         self._detect_changes()
         self._subscriptions.setdefault(None, Subscription(tools)).add_list(self._store())
 
-    def listen(self, listening: Listening) -> bytes | None:
+    def listen(self, listening: ListenRequest) -> bytes | None:
         """Open a stream and acknowledge it; return the refusal if the request is invalid."""
         self._detect_changes()
         try:

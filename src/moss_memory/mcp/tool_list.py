@@ -176,7 +176,6 @@ def tool_list_of(
 
 
 def unknown_toolsets(names: Iterable[str]) -> list[str]:
-    """Return the names that are not toolsets."""
     return [name for name in names if name not in catalog.TOOLSETS]
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _NAMES = {str: "string", int: "integer", bool: "boolean", float: "number", dict: "object", list: "array"}
 
 
-class Any:
+class _Any:
     """A value of any type."""
 
 
-class Literal:
+class _Literal:
     """A choice of texts."""
 
     __slots__ = ("choices",)
@@ -28,11 +28,11 @@ class Literal:
     def __init__(self, choices: tuple[str, ...]) -> None:
         self.choices = list(choices)
 
-    def __class_getitem__(cls, choices: str | tuple[str, ...]) -> Literal:
+    def __class_getitem__(cls, choices: str | tuple[str, ...]) -> _Literal:
         return cls(choices if isinstance(choices, tuple) else (choices,))
 
 
-class Annotated:
+class _Annotated:
     """The schema of a type with its description."""
 
     def __class_getitem__(cls, parts: tuple[typing.Any, ...]) -> Schema:
@@ -47,9 +47,9 @@ def schema_of(kind: typing.Any) -> Schema:
     """Return the JSON Schema of a type; a dict is a schema already."""
     if isinstance(kind, dict):
         return dict(kind)
-    if isinstance(kind, Literal):
+    if isinstance(kind, _Literal):
         return {"type": "string", "enum": kind.choices}
-    if kind is Any:
+    if kind is _Any:
         return {}
     name = _NAMES.get(getattr(kind, "__origin__", kind))
     if name is None:  # a union
@@ -60,3 +60,11 @@ def schema_of(kind: typing.Any) -> Schema:
         return merged
     inner = getattr(kind, "__args__", ())
     return {"type": name, "items": schema_of(inner[0])} if name == "array" and inner else {"type": name}
+
+
+if TYPE_CHECKING:
+    from typing import Annotated, Any, Literal
+else:
+    Annotated, Any, Literal = _Annotated, _Any, _Literal
+
+__all__ = ["Annotated", "Any", "Literal", "schema_of"]

@@ -7,11 +7,7 @@ would add 13 and msgspec 35.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
+from moss_memory.registry.argument_types import Annotated, Any, Literal
 
 Id = Annotated[str, "ULID; instead of workspace + name"]
 Workspace = Annotated[str, "namespace"]

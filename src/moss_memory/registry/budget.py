@@ -174,7 +174,10 @@ def _last_resort(budget: Budget, result: dict[str, Any], full: dict[str, Any]) -
 
     First the reason of `next` is shortened, then references go, then texts, then names, at last `next`.
     """
-    plain = {key: _empty_names(part) if key in _REFERENCES else part for key, part in result.items()}
+    plain = {
+        key: dict.fromkeys(part, "") if key in _REFERENCES and isinstance(part, dict) else part
+        for key, part in result.items()
+    }
     rests = [(result, chars, False) for chars in _TEXTS_LAST]
     for whole in (plain, _remove_next(plain)):
         rests += [(whole, chars, names) for names in (False, True) for chars in (*_TEXTS_LAST, 2, 0)]
@@ -185,11 +188,6 @@ def _last_resort(budget: Budget, result: dict[str, Any], full: dict[str, Any]) -
             if budget.fits(marked):
                 return marked
     return marked
-
-
-def _empty_names(value: Any) -> Any:
-    """Return an object of names with its keys alone."""
-    return dict.fromkeys(value, "") if isinstance(value, dict) else value
 
 
 def _shorten_reason(value: Any, chars: int | None) -> Any:
@@ -255,7 +253,6 @@ def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
 
 
 def _without_emptied(part: Any, whole: Any) -> Any:
-    """Return a shortened row without its empty texts."""
     if not isinstance(part, dict):
         return part
     return {key: text for key, text in part.items() if text != "" or whole[key] == ""}

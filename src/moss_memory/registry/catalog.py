@@ -1,7 +1,4 @@
-"""The catalog of tools: a call imports only the module of its tool.
-
-`python -m moss_memory.registry.catalog` writes the table of modules; a test fails if it is stale.
-"""
+"""The catalog of tools: a call imports only the module of its tool."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from moss_memory.errors import invalid_request
 
 from .operation import Operation
 from .tool_groups import CHOOSES, GROUP_OF_TYPE, NEEDS, TOOL_GROUPS, module
-from .tool_modules import MODULES
+from .tool_index import MODULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,9 +44,13 @@ def find(tool: str) -> Operation | None:
 
 def _load(tool: str) -> Operation | None:
     if tool.startswith("moss.") and tool[5:] in V1_TOOLS:
-        return _load_alias(tool)
-    # A new tool is not in the generated table yet.
-    for module_name in (MODULES[tool],) if tool in MODULES else _modules_of(tool):
+        original = find(f"capsule_{tool[5:]}")
+        return original and _loaded.setdefault(tool, original.renamed(tool))
+    if tool in MODULES:
+        modules: tuple[str, ...] = (MODULES[tool],)
+    else:  # a new tool is not in the generated index yet
+        modules = next((family.modules for family in TOOL_GROUPS.values() if family.has(tool)), ())
+    for module_name in modules:
         found = getattr(module(module_name), tool, None)
         if isinstance(found, Operation):
             return _loaded.setdefault(tool, found)
@@ -114,7 +115,7 @@ class DisabledTools:
         """Refuse a call of a tool over several families if its `type` is of a disabled one."""
         chosen = values.get("type")
         if isinstance(chosen, str) and self.allowed_values(operation.name, "type", [chosen]) == []:
-            raise invalid_request(f"{chosen!r} is not possible: the configuration has switched that off", path="type")
+            raise invalid_request(f"{chosen!r} is disabled by the configuration", path="type")
 
     def accepts_argument(self, tool: str, argument: str) -> bool:
         """Return True unless an argument of a tool needs a disabled family."""
@@ -129,7 +130,6 @@ class DisabledTools:
 
 
 def disabled_by(config: Config) -> DisabledTools:
-    """Return the tools that these settings disable."""
     return DisabledTools(config.disabled_tools, config.disabled_types)
 
 
@@ -150,25 +150,3 @@ def resolve_proxy(
     if found.proxy:
         raise invalid_request(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
     return found, asked["arguments"]
-
-
-def _modules_of(tool: str) -> tuple[str, ...]:
-    return next((family.modules for family in TOOL_GROUPS.values() if family.has(tool)), ())
-
-
-def _load_alias(tool: str) -> Operation | None:
-    original = find(f"capsule_{tool[5:]}")
-    return original and _loaded.setdefault(tool, original.renamed(tool))
-
-
-def module_table_source() -> str:
-    """Return the source of `tool_modules.py`."""
-    lines = [f'    "{operation.name}": "{operation.body.__module__}",\n' for operation in every_operation()]
-    return f'"""The module of every tool, as `make docs` finds them."""\n\nMODULES = {{\n{"".join(lines)}}}\n'
-
-
-if __name__ == "__main__":
-    from . import tool_modules
-
-    with open(tool_modules.__file__, "w", encoding="utf-8") as table:
-        table.write(module_table_source())

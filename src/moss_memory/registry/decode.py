@@ -28,7 +28,7 @@ def check_value(value: Any, schema: Schema, path: str) -> Any:
 def _check_string(value: Any, schema: Schema, path: str) -> str:
     if not isinstance(value, str):
         raise _wrong_type(value, "string", path)
-    check_text(value, path)
+    check_unicode(value, path)
     if "enum" in schema and value not in schema["enum"]:
         known = ", ".join(map(repr, schema["enum"]))
         raise invalid_request(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
@@ -102,7 +102,7 @@ def _integer(value: Any, path: str) -> int:
     return value
 
 
-def check_text(value: str, path: str) -> None:
+def check_unicode(value: str, path: str) -> None:
     """Refuse a text with NUL or a lone surrogate, which no database stores."""
     found = None if value.isascii() and "\0" not in value else _find_invalid_text(value)
     if found is not None:
@@ -120,7 +120,7 @@ def refuse_placeholder(value: Any, path: str) -> None:
         raise invalid_request(f"`{path}` is still {value[:200]!r}; write that before you send it", path=path)
 
 
-def check_size(value: Any, path: str, most: int) -> None:
+def check_length(value: Any, path: str, most: int) -> None:
     """Refuse a text, or the compact JSON of another value, of more than `most` characters."""
     if isinstance(value, str):
         actual = len(value)

@@ -5,28 +5,30 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
-from .decode import check_size, check_value, missing_argument, unknown_argument
+from .cli_traits import PLAIN
+from .decode import check_length, check_value, missing_argument, unknown_argument
 from .fetch_keys import expand_fetch_key
 from .responses import OMITTED, TRUNCATED, WRITTEN, ResponseSchema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, dataclass_transform
 
     from moss_memory.errors import MossError
 
+    from .cli_traits import Cli
     from .responses import Field
 
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
     SlowIf = Callable[[Any], bool]
-    WritesIf = Callable[[dict[str, Any]], bool]
-    Translate = Callable[[MossError], MossError]
+    Condition = Callable[[dict[str, Any]], bool]
+    TranslateError = Callable[[MossError], MossError]
     BudgetOf = Callable[[dict[str, Any]], Any]
-    Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
-    Propose = Callable[[Any, dict[str, Any]], dict[str, Any] | None]
-    Sizes = Callable[[Any, dict[str, Any]], object]
+    RecoveryCall = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
+    ProposedCall = Callable[[Any, dict[str, Any]], dict[str, Any] | None]
+    CheckLimits = Callable[[Any, dict[str, Any]], object]
 
 _ALLOW_SECRETS: dict[str, Schema] = {
     "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
@@ -45,84 +47,131 @@ _PLAIN: dict[str, dict[str, str]] = {
 _WRITTEN_SHAPES: dict[str, ResponseSchema] = {}
 
 
-class Operation:
+if TYPE_CHECKING:
+
+    @dataclass_transform(kw_only_default=True)
+    class Keywords:
+        """Makes the annotated attributes of a subclass the keyword arguments of its constructor."""
+
+else:
+
+    class Keywords:
+        """Does at run time what a dataclass does, whose module takes milliseconds to import."""
+
+        __slots__ = ()
+
+        def __init__(self, **values: Any) -> None:
+            names = Traits.__annotations__
+            for name in values.keys() - names.keys():
+                raise TypeError(f"{name!r} is not a trait of a tool")
+            for name in names:
+                if name not in values and not hasattr(Traits, name):
+                    raise TypeError(f"a tool needs the trait {name!r}")
+                setattr(self, name, values.get(name, getattr(Traits, name, None)))
+
+
+class Traits(Keywords):
+    """The traits of a tool, which are the arguments of `@operation`."""
+
+    __slots__ = ()
+
+    example: str
+    """A command or call that shows its use."""
+    answers: ResponseSchema | dict[str, Field]
+    """The fields of the answer, or a shape that several tools share."""
+    words: str = ""
+    """Everyday words and phrases for its purpose, by which `moss_tools` and clients find it."""
+    cli: Cli = PLAIN
+    """The facts about its command."""
+    visible: bool = True
+    """True if agents can see and call it; False for commands of people."""
+    mutates: bool = False
+    """True if a call may change the store."""
+    destructive: bool = False
+    """True if a change may remove data."""
+    idempotent: bool = False
+    """True if a repeated call changes nothing further."""
+    writes_with: str | None = None
+    """The argument without which the tool only reads."""
+    writes_if: Condition | None = None
+    """Return True if a call with these decoded arguments changes the store."""
+    cross_workspace: bool = False
+    """True if it may write in other workspaces than the one that it names."""
+    slow: bool = False
+    """True if a call may take seconds."""
+    slow_if: SlowIf | None = None
+    """Return True if a call with these arguments, before decoding, may take seconds."""
+    slow_when_large: bool = False
+    """True if a call may take seconds in a large store."""
+    single_statement: bool | Condition = False
+    """True if a read is one SQL statement, which is its own snapshot, or a function that decides it."""
+    scan_secrets: bool = False
+    """True if it stores text of callers, takes `allow_secrets`, and without that refuses suspected credentials."""
+    check_own_limits: CheckLimits | None = None
+    """Refuse texts above the limits of this tool before that scan, given the call and the decoded arguments."""
+    has_budget: bool = False
+    """True if it takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`."""
+    aliases: dict[str, str] | None = None
+    """Alternative names of arguments, which are accepted and not shown."""
+    recovery_call: RecoveryCall | None = None
+    """Return the best next call after an error."""
+    translate_error: TranslateError | None = None
+    """Convert an error to the codes of the family."""
+    proposed_call: ProposedCall | None = None
+    """Return the call for refused arguments that no correction repairs, given the transaction and them."""
+    no_transaction: bool = False
+    """True if the body gets the call instead of a transaction."""
+    proxy: bool = False
+    """True if the body only returns the tool to call, before any transaction."""
+
+
+class operation(Traits):  # noqa: N801  (a decorator)
+    """Makes the decorated function a tool of the same name."""
+
+    def __call__(self, body: Body) -> Operation:
+        return Operation(body, self)
+
+
+class Operation(Traits):
     """One tool: its name, its arguments, its traits and its body."""
 
     __slots__ = (
-        "alias_of",
-        "aliases",
-        "answers",
-        "body",
-        "budget_of",
-        "cross_workspace",
-        "defaults",
-        "description",
-        "destructive",
-        "example",
-        "idempotent",
-        "list_field",
-        "mutates",
-        "name",
-        "no_transaction",
-        "parameters",
-        "propose",
-        "proxy",
-        "recover",
-        "required",
-        "scan_secrets",
-        "single_statement",
-        "sizes",
-        "slow",
-        "slow_if",
-        "slow_when_large",
-        "summary",
-        "translate",
-        "visible",
-        "words",
-        "writes_if",
-        "writes_with",
+        *Traits.__annotations__, "alias_of", "body", "budget_of", "defaults", "description", "list_field", "name",
+        "parameters", "required", "summary",
     )  # fmt: skip
+    if TYPE_CHECKING:
+        answers: ResponseSchema
+        aliases: dict[str, str]
 
-    def __init__(self, body: Body, **traits: Any) -> None:
+    def __init__(self, body: Body, traits: Traits) -> None:
+        for name, value in vars(traits).items():
+            setattr(self, name, value)
         self.body = body
         self.name: str = body.__name__
         self.alias_of: str | None = None
-        self.mutates: bool = traits["mutates"]
-        self.destructive: bool = traits["destructive"]
-        self.idempotent: bool = traits["idempotent"]
-        self.slow: bool = traits["slow"]
-        self.slow_if: SlowIf | None = traits["slow_if"]
-        self.slow_when_large: bool = traits["slow_when_large"]
-        self.visible: bool = traits["visible"]
-        self.no_transaction: bool = traits["no_transaction"]
-        self.proxy: bool = traits["proxy"]
-        self.recover: Recover | None = traits["recover"]
-        self.propose: Propose | None = traits["propose"]
-        self.writes_with: str | None = traits["writes_with"]
-        self.writes_if: WritesIf | None = traits["writes_if"]
-        self.translate: Translate | None = traits["translate"]
-        self.aliases: dict[str, str] = traits["aliases"] or {}
-        self.single_statement: bool | WritesIf = traits["single_statement"]
-        self.scan_secrets: bool = traits["scan_secrets"]
-        self.sizes: Sizes | None = traits["sizes"]
-        self.cross_workspace: bool = traits["cross_workspace"]
-        self.example: str = traits["example"]
-        self.words: str = traits["words"]
+        self.aliases = traits.aliases or {}
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
         self.defaults: dict[str, Any] = {
             _public_name(name): value for name, value in (body.__kwdefaults__ or {}).items()
         }
         self.parameters: dict[str, Schema] = _parameters(body)
-        answers: ResponseSchema | dict[str, Field] = traits["answers"]
+        answers = traits.answers
         self.answers = answers if isinstance(answers, ResponseSchema) else ResponseSchema("", answers)
         if self.mutates and not self.proxy:
             self.answers = _with_written(self.answers)
         self.budget_of: BudgetOf | None = None
-        if traits["has_budget"]:
-            self._add_budget()
-        self.list_field = _list_field(self.answers) if "hint" in self.answers.fields else None
+        if self.has_budget:
+            from .budget import ARGUMENTS, budget_of
+
+            self.parameters |= ARGUMENTS
+            self.defaults |= dict.fromkeys(ARGUMENTS)
+            self.budget_of = budget_of
+            self.answers = self.answers.with_fields({"truncated": TRUNCATED, "omitted": OMITTED})
+        self.list_field: str | None = None
         """The list that is the answer; an empty one may have a hint about its workspace."""
+        if "hint" in self.answers.fields:
+            self.list_field = next(name for name, field in self.answers.fields.items() if field.shown == "answer")
         if {"id", "workspace", "name"} <= self.parameters.keys():
             self.parameters |= _FETCH_KEY
             self.defaults |= dict.fromkeys(_FETCH_KEY)
@@ -130,14 +179,8 @@ class Operation:
             self.parameters |= _ALLOW_SECRETS
             self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
-
-    def _add_budget(self) -> None:
-        from .budget import ARGUMENTS, budget_of
-
-        self.parameters |= ARGUMENTS
-        self.defaults |= dict.fromkeys(ARGUMENTS)
-        self.budget_of = budget_of
-        self.answers = self.answers.with_fields({"truncated": TRUNCATED, "omitted": OMITTED})
+        if self.cli is not PLAIN:
+            self.cli.check(self)
 
     def renamed(self, name: str) -> Operation:
         """Return the same tool under an alias."""
@@ -212,7 +255,8 @@ class Operation:
         if not isinstance(arguments, dict):
             raise invalid_request(f"the arguments of `{self.name}` must be a JSON object")
         decoded = self._decode_arguments(arguments)
-        self._expand_fetch_keys(decoded)
+        if "fetch_key" in decoded or "items" in decoded:
+            self._expand_fetch_keys(decoded)
         if workspace:
             self._fill_workspace(decoded, workspace)
         for name in self.required:
@@ -237,9 +281,9 @@ class Operation:
             ):
                 if isinstance(value, list) and value and isinstance(value[0], dict):
                     for index, item in enumerate(value):
-                        check_size(item, f"{_public_name(name)}[{index}]", most)
+                        check_length(item, f"{_public_name(name)}[{index}]", most)
                 else:
-                    check_size(value, _public_name(name), most)
+                    check_length(value, _public_name(name), most)
 
     def _decode_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         decoded: dict[str, Any] = {}
@@ -256,18 +300,14 @@ class Operation:
         return decoded
 
     def _expand_fetch_keys(self, decoded: dict[str, Any]) -> None:
-        """Replace each `fetch_key` by the address that it holds."""
-        family = self.name.partition("_")[0] if self.toolset_is_named else decoded.get("type", "")
+        family = self.name.partition("_")[0]
+        if family not in ("capsule", "artifact"):
+            family = decoded.get("type", "")
         if "fetch_key" in decoded:
             expand_fetch_key(decoded, family, "")
         for index, ref in enumerate(decoded.get("items", ())):
             if isinstance(ref, dict) and "fetch_key" in ref:
                 expand_fetch_key(ref, family, f"items[{index}].")
-
-    @property
-    def toolset_is_named(self) -> bool:
-        """True if the tool's name says if it takes capsules or artifacts."""
-        return self.name.startswith(("capsule_", "artifact_"))
 
     @property
     def in_one_workspace(self) -> bool:
@@ -311,78 +351,6 @@ def is_semantic(default: str) -> SlowIf:
     return lambda arguments: isinstance(arguments, dict) and (arguments.get("search_mode") or default) != "keyword"
 
 
-def operation(
-    *,
-    example: str,
-    answers: ResponseSchema | dict[str, Field],
-    words: str = "",
-    mutates: bool = False,
-    destructive: bool = False,
-    idempotent: bool = False,
-    slow: bool = False,
-    slow_if: SlowIf | None = None,
-    slow_when_large: bool = False,
-    visible: bool = True,
-    recover: Recover | None = None,
-    propose: Propose | None = None,
-    single_statement: bool | WritesIf = False,
-    scan_secrets: bool = False,
-    sizes: Sizes | None = None,
-    cross_workspace: bool = False,
-    has_budget: bool = False,
-    writes_with: str | None = None,
-    writes_if: WritesIf | None = None,
-    translate: Translate | None = None,
-    aliases: dict[str, str] | None = None,
-    no_transaction: bool = False,
-    proxy: bool = False,
-) -> Callable[[Body], Operation]:
-    """Make the decorated function a tool of the same name.
-
-    `answers`: the fields of the answer, or a shape that several tools share.
-    `words`: everyday words and phrases for its purpose, by which `moss_tools` and clients find it.
-    `slow`: a call may take seconds; `slow_if` decides it before decoding, `slow_when_large` by the size of the store.
-    `visible`: agents can see and call it; False for commands of people.
-    `single_statement`: a read is one SQL statement, which is its own snapshot, or a function that decides it.
-    `writes_with`: the argument without which the tool only reads; `writes_if` decides it from all arguments.
-    `scan_secrets`: it stores text of callers, takes `allow_secrets`, and without that refuses suspected credentials.
-    `sizes`: refuses texts above their limit before that scan, given the call and the decoded arguments.
-    `cross_workspace`: it may write in other workspaces than the one that it names.
-    `has_budget`: it takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`.
-    `aliases`: alternative names of arguments, which are accepted and not shown.
-    `recover`: returns the best next call after an error; `translate` converts an error to the codes of the family.
-    `propose`: returns the call for refused arguments that no correction repairs, given the transaction and them.
-    `no_transaction`: the body gets the call instead; `proxy`: it only returns the tool to call, before any transaction.
-    """
-
-    return lambda body: Operation(
-        body,
-        example=example,
-        answers=answers,
-        words=words,
-        mutates=mutates,
-        destructive=destructive,
-        idempotent=idempotent,
-        slow=slow,
-        slow_if=slow_if,
-        slow_when_large=slow_when_large,
-        visible=visible,
-        recover=recover,
-        propose=propose,
-        single_statement=single_statement,
-        scan_secrets=scan_secrets,
-        sizes=sizes,
-        cross_workspace=cross_workspace,
-        has_budget=has_budget,
-        writes_with=writes_with,
-        writes_if=writes_if,
-        translate=translate,
-        aliases=aliases,
-        no_transaction=no_transaction,
-        proxy=proxy,
-    )
-
-
 def _parameters(body: Body) -> dict[str, Schema]:
     """Return the schemas of the keyword-only parameters, resolved by the names in their annotations."""
     code = body.__code__
@@ -400,10 +368,6 @@ def _with_written(shape: ResponseSchema) -> ResponseSchema:
         if name:
             _WRITTEN_SHAPES[shape.name] = found
     return found
-
-
-def _list_field(answers: ResponseSchema) -> str:
-    return next(name for name, field in answers.fields.items() if field.shown == "answer")
 
 
 def _public_name(parameter: str) -> str:

@@ -173,22 +173,18 @@ def needs_id_column(rows: list[Row]) -> bool:
 
 
 def text(meaning: str, **more: Any) -> Field:
-    """Declare a text of any length."""
     return Field("text", meaning, **more)
 
 
 def integer(meaning: str, **more: Any) -> Field:
-    """Declare an integer."""
     return Field("integer", meaning, **more)
 
 
 def number(meaning: str, **more: Any) -> Field:
-    """Declare a number with decimals."""
     return Field("number", meaning, **more)
 
 
 def flag(meaning: str, **more: Any) -> Field:
-    """Declare a boolean."""
     return Field("flag", meaning, **more)
 
 
@@ -252,7 +248,7 @@ def anything(meaning: str, **more: Any) -> Field:
     return Field("any", meaning, **more)
 
 
-def either(of: tuple[Field, ...], meaning: str, **more: Any) -> Field:
+def one_of(of: tuple[Field, ...], meaning: str, **more: Any) -> Field:
     """Declare a value of one of several types."""
     return Field("either", meaning, of=of, **more)
 
@@ -328,7 +324,7 @@ SEARCH_REMARKS = {
 FINDING = ResponseSchema(
     "Finding",
     {
-        "kind": text("what it looks like"),
+        "kind": text("the kind of credential"),
         "path": text("where it stands"),
         "line": integer("line in that text, from 1"),
         "column": integer("column in that line, from 1"),
@@ -347,7 +343,7 @@ FINDINGS = {"findings": list_of(FINDING, "what looks like a credential in it, th
 
 BAD_FILE = ResponseSchema(
     "BadFile",
-    {"file": file_path("the file"), "message": text("what is wrong with it")},
+    {"file": file_path("the file"), "message": text("the fault")},
     table=(TableColumn("file", least=16, widest=0), TableColumn("message", least=20, widest=0)),
 )
 """A file of the user that cannot be used."""

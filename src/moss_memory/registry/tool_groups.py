@@ -54,7 +54,7 @@ class SearchSource:
         body: str,
         code: int,
         module: str,
-        show: str = "documents",
+        show: str,
         alive: str = "",
         half_score: str = "",
         has_runs: bool = False,
@@ -108,17 +108,16 @@ TOOL_GROUPS = {
             modules=(
                 "moss_memory.tools.reasoning.branches.branch_tools",
                 "moss_memory.tools.reasoning.notes.note_tools",
-                "moss_memory.tools.reasoning.notes.log_tools",
-                "moss_memory.tools.reasoning.notes.head_tools",
+                "moss_memory.tools.reasoning.notes.history_tools",
                 "moss_memory.tools.reasoning.graph.graph_tools",
                 "moss_memory.tools.reasoning.graph.node_history",
                 "moss_memory.tools.reasoning.branches.merge_tools",
                 "moss_memory.tools.reasoning.graph.conflict_tools",
                 "moss_memory.tools.reasoning.cards.card_create",
                 "moss_memory.tools.reasoning.cards.card_edit",
-                "moss_memory.tools.reasoning.cards.playbooks",
+                "moss_memory.tools.reasoning.cards.template_tools",
                 "moss_memory.tools.reasoning.cards.card_lists",
-                "moss_memory.tools.reasoning.cards.packs",
+                "moss_memory.tools.reasoning.cards.pack_tools",
                 "moss_memory.tools.reasoning.notes.trace_tools",
                 "moss_memory.tools.reasoning.reasoning_purge",
             ),
@@ -129,7 +128,7 @@ TOOL_GROUPS = {
             modules=(
                 "moss_memory.tools.task.task_tools",
                 "moss_memory.tools.task.step_tools",
-                "moss_memory.tools.task.radar",
+                "moss_memory.tools.task.status_tools",
                 "moss_memory.tools.task.task_show",
                 "moss_memory.tools.task.claim_tools",
             ),
@@ -149,7 +148,6 @@ TOOL_GROUPS = {
                 "moss_memory.tools.everything.erase_tool",
                 "moss_memory.tools.everything.freshness_tools",
                 "moss_memory.tools.everything.workspace_tools",
-                "moss_memory.tools.everything.recent_workspaces",
                 "moss_memory.tools.everything.workspace_admin",
                 "moss_memory.tools.everything.activity_tools",
                 "moss_memory.tools.everything.event_log",
@@ -203,6 +201,7 @@ SEARCH_SOURCES = {
             body="capsule_text",
             code=0,
             module="moss_memory.tools.capsule.capsule_hits",
+            show="capsule_documents",
             has_runs=True,
         ),
         SearchSource(
@@ -213,6 +212,7 @@ SEARCH_SOURCES = {
             body="text",
             code=1,
             module="moss_memory.tools.artifact.artifact_hits",
+            show="artifact_documents",
             alive="(expires_at is null or expires_at > :moss_now)",
             has_runs=True,
         ),
@@ -224,7 +224,7 @@ SEARCH_SOURCES = {
             body="content",
             code=2,
             module="moss_memory.tools.reasoning.reasoning_hits",
-            show="notes",
+            show="note_hits",
             alive=_IS_ORIGINAL_NOTE,
         ),
         SearchSource(
@@ -235,7 +235,7 @@ SEARCH_SOURCES = {
             body="text",
             code=3,
             module="moss_memory.tools.reasoning.reasoning_hits",
-            show="nodes",
+            show="node_hits",
             alive=_IS_FOUND_NODE,
             half_score=_IS_REPLACED,
         ),
@@ -247,6 +247,7 @@ SEARCH_SOURCES = {
             body="search_text",
             code=4,
             module="moss_memory.tools.record.record_hits",
+            show="record_documents",
         ),
     )
 }
@@ -273,7 +274,6 @@ CHOOSES = ("type", "types", "include")
 
 
 def module(name: str) -> Any:
-    """Import a module by its full name and return it."""
     try:
         __import__(name)  # waits if another thread is still importing it
     except OSError as error:

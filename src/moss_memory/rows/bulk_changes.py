@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, backticked, invalid_request
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.cli_traits import YES, string
 from moss_memory.registry.responses import flag, integer, text, texts
 
 from .list_filters import ListFilters, filters_from
@@ -10,18 +12,15 @@ from .names import normalize_label, pluralize, tags_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
     from .versions import Versioned
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 DryRun = Annotated[bool, "only count"]
 NewPhase = Annotated[str, '"" clears']
 NewRole = Annotated[str, '"" clears']
-
 
 _BATCH_ROWS = 50
 """The rows that a purge deletes before it yields the lock."""
@@ -63,28 +62,24 @@ def change_all(
     every row gets its next version, and the previous one is stored.
     """
     table = versioned.rows.table
-    alive = filters.where("deleted_at is null", *([versioned.alive] if versioned.alive else []))
+    alive = filters.where("deleted_at is null", *([versioned.visible_condition] if versioned.visible_condition else []))
     tx.begin()
     values = {**filters.parameters, "now": tx.now}
     if dry_run:
-        return _dry_run(tx, table, alive, values)
+        return _count_and_list(tx, table, alive, values)
     assignments = [f"{column} = :new_{column}" for column in changes]
     if as_versions:
         versioned.archive_and_trim(tx, alive, values)
         assignments += ["version = version + 1", "version_at = greatest(version_at, :now)", "version_tool = :tool"]
         assignments += ["version_origin = :origin", "confirmed_origin = coalesce(confirmed_origin, version_origin)"]
-        values["origin"] = tx.origin
+        values["origin"] = tx.origin_key()
+    values |= {"tool": tx.tool, "change": tx.next_change()}
     # Numbered by their previous order, which they keep.
     numbered = f"select row_id, row_number() over (order by updated_at, change_seq) as place from {table} {alive}"
     count = tx.run(
         f"update {table} set {', '.join(assignments)}, updated_at = greatest(updated_at, :now), "
         f"change_seq = :change + chosen.place from ({numbered}) as chosen where {table}.row_id = chosen.row_id",
-        {
-            **values,
-            **{f"new_{column}": value for column, value in changes.items()},
-            "tool": tx.tool,
-            "change": tx.next_change(),
-        },
+        values | {f"new_{column}": value for column, value in changes.items()},
     )
     tx.next_change(count)
     if count:  # otherwise the filter is any text of the caller
@@ -99,32 +94,37 @@ DRY_RUN = {
 """The further fields of a dry run's answer."""
 
 SCOPE = text(
-    "`database` where a server keeps the store: its log, its standbys and its backups may hold the bytes for longer",
+    "`database` if a server has the store: its log, its standbys and its backups may hold the bytes for longer",
     optional=True,
 )
 """The field with the reach of an erasure."""
+
+PURGE_OPTIONS = {
+    **YES,
+    "type": string("the family: artifact, reasoning, task or record; capsule if left out"),
+}
+"""The options of the command `moss purge`, which calls the purge of the family."""
 
 PURGED = {
     "purged": integer("how many were removed"),
     "message": text("the same in a sentence"),
     "erased": flag("false while a reader still holds their bytes; the next write removes them"),
-    "complete": flag("false where it was interrupted: the others are there as before", optional=True),
+    "complete": flag("false if it was interrupted: the others are there as before", optional=True),
     "scope": SCOPE,
     **DRY_RUN,
 }
 """The answer of a purge."""
 
 
-def _dry_run(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """Return the number of matching rows, and the ids of those changed last."""
+def _count_and_list(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Return the number of matching rows, and the fields of a dry run with the ids of the rows changed last."""
     count: int = tx.value(f"select count(*) from {table} {where}", values)
     order = "order by updated_at desc, change_seq desc"
     ids = tx.rows(f"select id from {table} {where} {order} limit :most", {**values, "most": IDS_SHOWN})
     return count, {"dry_run": True, "ids": [found_id for (found_id,) in ids]}
 
 
-def is_real(values: dict[str, Any]) -> bool:
-    """Return True unless the call is a dry run."""
+def is_not_dry_run(values: dict[str, Any]) -> bool:
     return not values.get("dry_run")
 
 
@@ -141,35 +141,33 @@ def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | No
 def purge(
     tx: Transaction, versioned: Versioned, filters: ListFilters, older_than_days: int | None, *, dry_run: bool
 ) -> dict[str, Any]:
-    """Delete soft-deleted rows and their versions from the table, the search index and the disk."""
+    """Delete soft-deleted rows and their versions from the table, the search index and the disk.
+
+    Rows are deleted in batches with the lock yielded in between; a cancelled call leaves the others.
+    """
     before = deleted_before(tx, older_than_days)
     if before is not None:
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
     table, where = versioned.rows.table, filters.where("deleted_at is not null")
     if dry_run:
-        count, remarks = _dry_run(tx, table, where, filters.parameters)
+        count, remarks = _count_and_list(tx, table, where, filters.parameters)
         message = f"Would permanently delete {pluralize(count, versioned.family)}"
-        return {"purged": count, "message": message, "erased": False, **tx.erases, **remarks}
+        return {"purged": count, "message": message, "erased": False, **tx.erasure_scope, **remarks}
     answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
-    complete = _delete_all(tx, answer, f"{table} where row_id in (select row_id from {table} {where}", filters)
-    message = f"Permanently deleted {pluralize(answer['purged'], versioned.family)}"
-    if not complete:
-        answer["complete"] = False
-        message += "; there are more, purge again"
-    answer["message"] = message
-    return answer
-
-
-def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: ListFilters) -> bool:
-    """Delete rows in batches, with the lock yielded in between; return False if the call was cancelled."""
-    while True:
-        deleted = tx.run(f"delete from {chosen} order by row_id limit {_BATCH_ROWS})", filters.parameters)
+    batch = f"select row_id from {table} {where} order by row_id limit {_BATCH_ROWS}"
+    complete = False
+    while not complete:
+        deleted = tx.run(f"delete from {table} where row_id in ({batch})", filters.parameters)
         answer["purged"] += deleted
         if answer["purged"]:
             tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
         tx.erase_after_commit(answer, field="erased", anything=deleted > 0)
         tx.progress(answer["purged"])
-        if deleted < _BATCH_ROWS:
-            return True
-        if not tx.yield_lock():
-            return False
+        complete = deleted < _BATCH_ROWS
+        if not complete and not tx.yield_lock():
+            answer["complete"] = False
+            break
+    answer["message"] = f"Permanently deleted {pluralize(answer['purged'], versioned.family)}"
+    if not complete:
+        answer["message"] += "; there are more, purge again"
+    return answer

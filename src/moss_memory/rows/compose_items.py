@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import next_call
-from moss_memory.registry.repair import corrected_call
+from moss_memory.registry.corrected_calls import corrected_call
 
 from .list_filters import ALIVE, filters_from
 
@@ -22,35 +22,37 @@ def propose_items(
 ) -> dict[str, Any] | None:
     """Return the call of a compose tool with the items that its refused arguments mean, or None.
 
-    Filters that select nothing lead to the list; bad values raise `MossError`. `also` is a further condition, in which
-    `:now` is the time of the call.
+    If filters select nothing, return the call of the list; bad values raise `MossError`. `also` is a further condition,
+    in which `:now` is the time of the call.
     """
     if "items" in arguments:
         return None
-    kept = {name: value for name, value in arguments.items() if name in compose.parameters}
     others = {name: value for name, value in arguments.items() if name not in compose.parameters}
-    items: list[dict[str, Any]] | None
     if "names" in others or "ids" in others:
-        items = _named(others)
+        items = _items_by_name(others)
     else:
-        items = _selected(tx, listing, others, most, also)
+        items = _items_by_filter(tx, listing, others, most, also)
         if items == []:
             return next_call(listing.name, others, "lists what matches: nothing of it can be bundled as it is")
-    reason = "is the same call with `items`"
-    return None if items is None else corrected_call(compose, {**kept, "items": items}, reason)
+    if items is None:
+        return None
+    kept = {name: value for name, value in arguments.items() if name in compose.parameters}
+    return corrected_call(compose, {**kept, "items": items}, "is the same call with `items`")
 
 
-def _named(others: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _items_by_name(others: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Return the items of `names` in a workspace, or of `ids`; None if there is anything else."""
     key = "names" if "names" in others else "ids"
     given = others[key] if isinstance(others[key], list) else [others[key]]
-    place = {name: others[name] for name in ("workspace",) if name in others and key == "names"}
     if not given or others.keys() - {key, "workspace"} or not all(isinstance(one, str) for one in given):
         return None
-    return [{key.removesuffix("s"): one, **place} for one in given]
+    if key == "ids":
+        return [{"id": one} for one in given]
+    workspace = {"workspace": others["workspace"]} if "workspace" in others else {}
+    return [{"name": one, **workspace} for one in given]
 
 
-def _selected(
+def _items_by_filter(
     tx: ReadTransaction, listing: Operation, others: dict[str, Any], most: int, also: str
 ) -> list[dict[str, Any]] | None:
     """Return the first rows that match the filters of a list, oldest first; None if one is no filter."""

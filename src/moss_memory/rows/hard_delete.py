@@ -16,7 +16,7 @@ ERASED = "[erased]"
 
 
 class HardDelete:
-    """A planned deletion with its counts; `execute` carries it out."""
+    """A planned deletion with its counts; `execute` runs it."""
 
     __slots__ = ("execute", "owners", "removed", "row_versions", "texts")
 
@@ -36,7 +36,7 @@ class HardDelete:
         self.texts = list(dict.fromkeys(text for text in texts if text and text != ERASED))
         """The deleted texts: other rows that contain one of them quote it."""
         self.row_versions = set(row_versions)
-        """The rows with these texts."""
+        """The rows that contain these texts."""
         self.owners = set(owners)
         """The plans and tasks whose hand-overs may quote them."""
 

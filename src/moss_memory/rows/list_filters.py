@@ -28,7 +28,7 @@ class ListFilters:
         self.named: list[tuple[str, str]] = []
 
     def add(self, name: str, value: str, condition: str, **parameters: Any) -> None:
-        """Add a condition, with the name and value for messages."""
+        """Add a condition; messages show its name and value."""
         self.named.append((name, value))
         self.conditions.append(condition)
         self.parameters.update(parameters)
@@ -49,24 +49,20 @@ class ListFilters:
         return self.only(*[one for one, _ in self.named if one != name])
 
     def where(self, *more: str) -> str:
-        """Return the where clause of all conditions and further ones."""
         conditions = [*self.conditions, *more]
         return "where " + " and ".join(conditions) if conditions else ""
 
     def as_text(self) -> str:
-        """Return the filters as text for a message."""
         return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.named)
 
 
-def with_deleted(table: str, columns: str, living: str, deleted: str, order: str) -> str:
-    """Return SQL for a page of living and deleted rows, given SQL for the `row_id` of each in that order.
+def select_with_deleted(table: str, columns: str, living: str, deleted: str, order: str) -> str:
+    """Return the SQL of a page of active and deleted rows, given the SQL of the `row_id` of each in that order.
 
-    The indexes are partial, on living rows: one query for both would read the whole table. `:most` is the number of
+    The indexes are partial, on active rows: one query for both would read the whole table. `:most` is the number of
     rows up to the end of this page.
     """
-    both = (
-        f"select row_id from ({living} limit :most) living union all select row_id from ({deleted} limit :most) deleted"
-    )
+    both = f"select row_id from ({living} limit :most) active union all select row_id from ({deleted} limit :most) gone"
     return f"select {columns} from {table} where row_id in ({both}) {order} limit :limit offset :offset"
 
 

@@ -1,7 +1,7 @@
 """Counts how often the texts of capsules are loaded, without a write in the call that loads one.
 
-A call adds to counters in memory. A thread that exists only while loads wait writes them in batches, and so does the
-closing of the store. If the store is busy the loads wait longer; a crash loses those that wait.
+A call adds to counters in memory. A thread that exists only while counts are pending writes them in batches, and so
+does the closing of the store. If the store is busy they stay pending; a crash loses the pending ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine, ReadTransaction
 
     Key = tuple[str, str, str]
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """The number of loads, and the time of the last one in seconds."""
 
 SAVE_AFTER_S = 2.0
-_MAX_WAITING = 100_000
+_MAX_PENDING = 100_000
 _MAX_SAVED = 1000
 """The maximum number of rows that one transaction writes."""
 _SAVE = (
@@ -33,42 +33,41 @@ _SAVE = (
     " on conflict (capsule, actor) do update set loads = capsule_loads.loads + excluded.loads,"
     " last_at = case when excluded.last_at > capsule_loads.last_at then excluded.last_at else capsule_loads.last_at end"
 )
-_TOTALS = "select capsule, sum(loads), max(last_at) from capsule_loads"
 
 
 class LoadCounts:
-    """The loads of one store that wait to be written."""
+    """The loads of one store that are not written yet."""
 
-    __slots__ = ("__weakref__", "_context", "_engine", "_process", "_waits", "_works")
+    __slots__ = ("__weakref__", "_context", "_engine", "_is_saving", "_pending", "_process")
 
     def __init__(self, engine: Engine, context: Callable[..., CallContext]) -> None:
         self._engine = engine
         self._context = context
-        self._waits: Counts = {}
-        self._works = False
+        self._pending: Counts = {}
+        self._is_saving = False
         self._process = os.getpid()
 
     def add(self, tx: ReadTransaction, row: dict[str, Any]) -> None:
         """Count one load of a capsule by the actor of a call."""
         if self._process != os.getpid():  # the parent of a fork writes the earlier counts
-            self._process, self._waits, self._works = os.getpid(), {}, False
-        _add(self._waits, (row["workspace_raw"], row["id"], tx.call.caller.actor), 1, tx.now)
-        if not self._works:
+            self._process, self._pending, self._is_saving = os.getpid(), {}, False
+        _add(self._pending, (row["workspace_raw"], row["id"], tx.call.caller.actor), 1, tx.now)
+        if not self._is_saving:
             from _thread import start_new_thread
 
-            self._works = True
+            self._is_saving = True
             try:
                 start_new_thread(_save_later, (ref(self),))
             except RuntimeError:  # no more threads: closing writes them
-                self._works = False
+                self._is_saving = False
 
     def save(self) -> None:
-        """Write the loads that wait; keep them if the store is busy, drop them if it cannot be written."""
+        """Write the pending loads; keep them if the store is busy, drop them if it cannot be written."""
         if self._process != os.getpid():
             return
-        waits, self._waits = self._waits, {}
+        pending, self._pending = self._pending, {}
         by_workspace: dict[str, Counts] = {}
-        for key, figures in list(waits.items()):
+        for key, figures in list(pending.items()):
             by_workspace.setdefault(key[0], {})[key] = figures
         for workspace, counts in by_workspace.items():
             rows = list(counts.items())
@@ -76,7 +75,7 @@ class LoadCounts:
                 batch = rows[start : start + _MAX_SAVED]
                 if not self._write(workspace, batch):
                     for key, (loads, last_at) in batch:
-                        _add(self._waits, key, loads, last_at)
+                        _add(self._pending, key, loads, last_at)
 
     def _write(self, workspace: str, rows: list[tuple[Key, list[int]]]) -> bool:
         """Write loads of one workspace without waiting for the lock; return False if they can be written later."""
@@ -98,11 +97,11 @@ class LoadCounts:
         return True
 
     def has_finished(self) -> bool:
-        """Return True, and let a new thread start with the next load, if none waits."""
-        self._works = False
-        if self._waits:
-            self._works = True
-        return not self._works
+        """Return True, and let a new thread start with the next load, if none is pending."""
+        self._is_saving = False
+        if self._pending:  # read afterwards: a load added now starts a thread or is written by this one
+            self._is_saving = True
+        return not self._is_saving
 
 
 def _add(counts: Counts, key: Key, loads: int, last_at: int) -> None:
@@ -110,7 +109,7 @@ def _add(counts: Counts, key: Key, loads: int, last_at: int) -> None:
     if known is not None:
         known[0] += loads
         known[1] = max(known[1], last_at)
-    elif len(counts) < _MAX_WAITING:
+    elif len(counts) < _MAX_PENDING:
         counts[key] = [loads, last_at]
 
 
@@ -128,7 +127,8 @@ def _save_later(counts: ref[LoadCounts]) -> None:
 
 def loads_of(tx: ReadTransaction, capsules: list[str]) -> dict[str, tuple[int, int]]:
     """Return the number of loads by all actors and the time of the last one, for each capsule that has any."""
-    sql = f"{_TOTALS} where {tx.sql_in('capsule', 'capsules')} group by capsule"
+    chosen = tx.sql_in("capsule", "capsules")
+    sql = f"select capsule, sum(loads), max(last_at) from capsule_loads where {chosen} group by capsule"
     return {capsule: (int(loads), int(last_at)) for capsule, loads, last_at in tx.rows(sql, {"capsules": capsules})}
 
 

@@ -21,7 +21,11 @@ class Address:
     def __init__(self, id: str | None, workspace: str | None, name: str | None, *, at: str = "") -> None:
         if id is not None:
             if name is not None or workspace is not None:
-                raise _ambiguous(at)
+                raise MossError(
+                    "AMBIGUOUS_ADDRESSING",
+                    f"`{at}id` is given together with `{at}name` or `{at}workspace`; "
+                    "give the id alone, or `workspace` and `name`",
+                )
             if not id.strip():
                 raise invalid_request(f"`{at}id` is blank; give an id, or `workspace` and `name`", path=f"{at}id")
         elif name is None:
@@ -39,7 +43,6 @@ class Address:
         return self.id[:64] if self.id else f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
 
     def arguments(self) -> dict[str, str]:
-        """Return the address as arguments of a call."""
         if self.id is not None:
             return {"id": self.id}
         return {"workspace": self.workspace or DEFAULT_WORKSPACE, "name": self.name or ""}
@@ -48,13 +51,6 @@ class Address:
 def address_of(ref: dict[str, Any], index: int) -> Address:
     """Return the address in one of the `items` of a call."""
     return Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}].")
-
-
-def _ambiguous(at: str) -> MossError:
-    return MossError(
-        "AMBIGUOUS_ADDRESSING",
-        f"`{at}id` is given together with `{at}name` or `{at}workspace`; give the id alone, or `workspace` and `name`",
-    )
 
 
 class AddressedRows:
@@ -87,7 +83,9 @@ class AddressedRows:
             raise self._explain_missing(tx, address, also, suggest=suggest)
         return row
 
-    def values(self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = "") -> Row:
+    def find_tuple(
+        self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
+    ) -> Row:
         """Return the same as `find` as a tuple, in the order of `columns`."""
         row = self._row(tx, address, include_deleted, also)
         if row is None:
@@ -107,9 +105,15 @@ class AddressedRows:
         deleted = row["deleted_at"] is not None
         expired = self.has_expired(row, tx.now)
         why = "was deleted and has expired" if deleted and expired else "was deleted" if deleted else "has expired"
-        recovery = self._fetch_call(address, row, deleted=deleted, expired=expired)
         if deleted and not expired and not self._is_name_taken(tx, row):
             recovery = next_call(f"{self.noun}_restore", {"id": row["id"]}, f"brings the deleted {self.noun} back")
+        else:
+            # By id if deleted, since its name may be reused.
+            arguments: dict[str, Any] = {"id": row["id"]} if deleted else dict(address.arguments())
+            arguments |= {"include_deleted": True} if deleted else {}
+            arguments |= {"include_expired": True} if expired else {}
+            reason = f"shows the {'deleted' if deleted else 'expired'} {self.noun}"
+            recovery = next_call(f"{self.noun}_fetch", arguments, reason)
         return MossError("NOT_FOUND", f"{self.noun} not found: {address.as_text()} (it {why})", recovery=recovery)
 
     def _add_suggestions(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
@@ -132,7 +136,12 @@ class AddressedRows:
             return
         if len(same) > 1:
             refusal.message += f"; it is in {', '.join([one['workspace'] for one in same])}"
-            refusal.recovery = self._list_named(address.name or "")
+            reason = f"lists each {self.noun} of that name with its workspace"
+            if self.noun == "capsule":
+                refusal.recovery = next_call("capsule_inventory", {"name_prefix": address.name}, reason)
+            else:
+                arguments = {"query": f'"{address.name}"', "types": [self.noun]}
+                refusal.recovery = next_call("moss_search", arguments, reason)
             return
         if same:
             said, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"
@@ -144,21 +153,6 @@ class AddressedRows:
         # Without a condition the suggestion may have expired.
         expired = {"include_expired": True} if "expires_at" in self.columns and not also else {}
         refusal.recovery = next_call(f"{self.noun}_fetch", {**(same or near)[0], **expired}, reason)
-
-    def _list_named(self, name: str) -> dict[str, Any]:
-        """Return the call that lists the rows of this name in all workspaces."""
-        reason = f"lists each {self.noun} of that name with its workspace"
-        if self.noun == "capsule":
-            return next_call("capsule_inventory", {"name_prefix": name}, reason)
-        return next_call("moss_search", {"query": f'"{name}"', "types": [self.noun]}, reason)
-
-    def _fetch_call(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
-        """Return the call that fetches a deleted or expired row, by id if deleted, since its name may be reused."""
-        arguments: dict[str, Any] = {"id": row["id"]} if deleted else dict(address.arguments())
-        arguments |= {"include_deleted": True} if deleted else {}
-        arguments |= {"include_expired": True} if expired else {}
-        state = "deleted" if deleted else "expired"
-        return next_call(f"{self.noun}_fetch", arguments, f"shows the {state} {self.noun}")
 
     def _is_name_taken(self, tx: ReadTransaction, row: dict[str, Any]) -> bool:
         """Return True if another row has the name of this deleted one."""
@@ -175,7 +169,6 @@ class AddressedRows:
     def find_or_none(
         self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
     ) -> dict[str, Any] | None:
-        """Return the same as `find`, or None."""
         row = self._row(tx, address, include_deleted, also)
         return None if row is None else dict(zip(self.columns, row, strict=True))
 
@@ -201,31 +194,16 @@ class AddressedRows:
             recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
         return MossError("NOT_FOUND", said, recovery=recovery)
 
-    def fetch_key(self, row: dict[str, Any]) -> dict[str, str]:
-        """Return the reference to this row that a task's metadata can hold for another session."""
-        if row["name_raw"] is None:
-            return {"moss_id": row["id"]}
-        return {f"moss_{self.noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
-
-    def reference(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields that say where a written row is: its `fetch_key`, and its workspace if that lacks it."""
-        key = self.fetch_key(row)
-        return {"fetch_key": key} if "moss_workspace" in key else {"fetch_key": key, "workspace": row["workspace_raw"]}
-
     def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """Return the error for a name that another row has."""
+        article = "an" if self.noun[0] in "aeiou" else "a"
         return MossError(
             "NAME_ALREADY_EXISTS",
-            f'{self._article()} {self.noun} named "{name}" already exists in workspace "{workspace}"; {what_to_do}',
+            f'{article} {self.noun} named "{name}" already exists in workspace "{workspace}"; {what_to_do}',
             recovery=next_call(
-                f"{self.noun}_fetch",
-                {"workspace": workspace, "name": name},
-                f"shows the {self.noun} that has the name",
+                f"{self.noun}_fetch", {"workspace": workspace, "name": name}, f"shows the {self.noun} that has the name"
             ),
         )
-
-    def _article(self) -> str:
-        return "an" if self.noun[0] in "aeiou" else "a"
 
     def _statement(self, by_id: bool, include_deleted: bool, also: str) -> str:
         columns = ", ".join(self.columns)
@@ -249,7 +227,7 @@ class AddressedRows:
 
 
 def row_address(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that fetch this row: its workspace and name if it has one, its id if it has not."""
+    """Return the arguments that fetch this row: its workspace and name, or its id if it has no name or is deleted."""
     if row.get("deleted_at") is not None:
         return {"id": row["id"], "include_deleted": True}
     if row["name_raw"] is None:

@@ -8,6 +8,10 @@ from functools import lru_cache
 
 from moss_memory.errors import invalid_request
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 LOCAL = "local"
 """The tag of capsules and artifacts that are never written to a synced folder."""
 NAME_MAX_CHARS = 256
@@ -19,12 +23,14 @@ _LAST_CHARACTER = "\U0010ffff"
 
 
 def normalize_name(name: str, *, what: str = "name") -> str:
-    """Return the normal form of a name: NFC, stripped, lower case, single spaces; refuse a blank one."""
+    """Return the normal form of a name: NFC, stripped, lower case, single spaces.
+
+    Raise `INVALID_REQUEST` if it is blank, too long or has a control character.
+    """
     return _normalize(name, what)
 
 
 def normalize_workspace(workspace: str, *, what: str = "workspace") -> str:
-    """Return the normal form of a workspace, the same as that of a name."""
     return _normalize(workspace, what)
 
 
@@ -52,7 +58,7 @@ def _normalize(raw: str, what: str) -> str:
 
 
 def has_control(text: str) -> bool:
-    """Return True if the text has a C0 or C1 control character, including tabs and line breaks."""
+    """Return True if a text has a C0 or C1 control character, including tabs and line breaks."""
     return any(character < " " or "\x7f" <= character <= "\x9f" for character in text)
 
 
@@ -77,7 +83,7 @@ def normalize_label(raw: str | None, *, what: str) -> str | None:
     return trimmed or None
 
 
-def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
+def normalize_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
     """Return the tags trimmed and without duplicates, in their order; refuse blank ones."""
     if not raw:
         return []
@@ -98,12 +104,15 @@ def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
 
 def tags_json(raw: list[str] | None, *, what: str = "tags") -> str | None:
     """Return the cleaned tags as stored JSON; None if there are none."""
-    tags = clean_tags(raw, what=what)
+    tags = normalize_tags(raw, what=what)
     return json.dumps(tags, ensure_ascii=False) if tags else None
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the estimated number of tokens: 1.3 a word, rounded up."""
+    """Return the stored `tokens_estimate` of a capsule: 1.3 a word, rounded up.
+
+    It is part of the format; `token_estimate.tokens_about` is more exact and is shown on pages.
+    """
     return math.ceil(len(text.split()) * 1.3)
 
 
@@ -112,10 +121,19 @@ def pluralize(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def is_local(tags: str | None) -> bool:
-    """Return whether tags keep a row out of synced folders and exports."""
-    if tags is None or f'"{LOCAL}"' not in tags:
-        return False
-    import json
+def fetch_key(noun: str, row: dict[str, Any]) -> dict[str, str]:
+    """Return the reference to a row by which another session finds it: its name and workspace, or its id."""
+    if row["name_raw"] is None:
+        return {"moss_id": row["id"]}
+    return {f"moss_{noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
 
-    return LOCAL in json.loads(tags)
+
+def reference(noun: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields with which an answer names a row: its `fetch_key`, and its workspace if that lacks it."""
+    key = fetch_key(noun, row)
+    return {"fetch_key": key} if "moss_workspace" in key else {"fetch_key": key, "workspace": row["workspace_raw"]}
+
+
+def is_local(tags: str | None) -> bool:
+    """Return True if stored tags exclude a row from synced folders and exports."""
+    return tags is not None and f'"{LOCAL}"' in tags and LOCAL in json.loads(tags)

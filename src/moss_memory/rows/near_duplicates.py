@@ -29,7 +29,7 @@ _MAX_COMPARED = 8
 
 
 def sketch(text: str) -> tuple[int, ...]:
-    """Return the smallest hashes of the sequences of a text, in order."""
+    """Return the smallest hashes of the word sequences of a text, ascending."""
     begin = text[:MAX_CHARS].casefold()
     words = begin.split()
     if len(words) * _WORD_CHARS < len(begin):  # a script without spaces

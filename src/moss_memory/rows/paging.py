@@ -1,4 +1,4 @@
-"""Pages of offset lists."""
+"""Pages of lists with an offset."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ class Page:
 
     @property
     def end(self) -> int:
-        """The number of rows up to the end of this page."""
         return min(self.offset + self.limit, MOST_ROWS)
 
     def answer(self, *, returned: int, total: int) -> dict[str, Any]:
-        """Return the pagination object of an offset list."""
+        """Return the `pagination` of a response."""
         has_more = self.offset + returned < total and returned > 0
         return {"limit": self.limit, "offset": self.offset, "has_more": has_more, "total": total}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_ELSEWHERE = 5
 MOST_NEAREST = 3
 NAMES_READ = 2_000
-"""The newest names among which similar ones are searched: bounds the time to some milliseconds."""
+"""The number of newest names that are compared: bounds the time to some milliseconds."""
 WORKSPACES_READ = 10_000
 
 WORKSPACES = (
@@ -41,11 +41,13 @@ def same_name(tx: ReadTransaction, table: str, address: Address, *, also: str = 
         f"and {table}.name_norm = :name_norm where {alive}{_and(also)} "
         f"and workspaces.workspace_norm <> :workspace_norm {_NEWEST.format(table=table)} limit :most"
     )
-    return _query(tx, statement, address, also, workspaces_read=WORKSPACES_READ, most=MOST_ELSEWHERE)
+    names = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
+    parameters = _parameters(tx, also, **names, workspaces_read=WORKSPACES_READ, most=MOST_ELSEWHERE)
+    return [{"workspace": workspace, "name": name} for workspace, name in tx.rows(statement, parameters)]
 
 
 def renamed_to(tx: ReadTransaction, rows: AddressedRows, address: Address, *, also: str = "") -> dict[str, str] | None:
-    """Return the present address of the row that had this one last, according to the newest versions, or None."""
+    """Return the present address of the row that had this address last, by the newest versions, or None."""
     table = rows.table
     statement = (
         f"select old.workspace_raw, old.name_raw, {table}.workspace_raw, {table}.name_raw from (select subject, "
@@ -54,9 +56,10 @@ def renamed_to(tx: ReadTransaction, rows: AddressedRows, address: Address, *, al
         f"where {table}.deleted_at is null and {table}.name_raw is not null{_and(also)} "
         f"and (old.name_raw <> {table}.name_raw or old.workspace_raw <> {table}.workspace_raw) order by old.row_id desc"
     )
-    for workspace, name, *present in tx.rows(statement, _parameters(tx, also, family=rows.noun, most=NAMES_READ)):
-        if (normalize_workspace(workspace), normalize_name(name)) == (address.workspace_norm, address.name_norm):
-            return {"workspace": present[0], "name": present[1]}
+    asked = (address.workspace_norm, address.name_norm)
+    for was_in, was, workspace, name in tx.rows(statement, _parameters(tx, also, family=rows.noun, most=NAMES_READ)):
+        if (normalize_workspace(was_in), normalize_name(was)) == asked:
+            return {"workspace": workspace, "name": name}
     return None
 
 
@@ -71,10 +74,9 @@ def newest_elsewhere(tx: ReadTransaction, filters: ListFilters, workspace_norm: 
         f"where workspaces.workspace_norm <> :workspace_norm {order} limit :most"
     )
     limits = {"workspaces_read": WORKSPACES_READ, "most": MOST_ELSEWHERE}
+    parameters = {**filters.parameters, "workspace_norm": workspace_norm, **limits}
     found = []
-    for workspace, known_as, name, updated_at in tx.rows(
-        statement, {**filters.parameters, "workspace_norm": workspace_norm, **limits}
-    ):
+    for workspace, known_as, name, updated_at in tx.rows(statement, parameters):
         named = {} if name is None else {"name": name}
         found.append({"workspace": workspace, "id": known_as, **named, "updated_at": updated_at})
     return found
@@ -88,18 +90,12 @@ def nearest_names(tx: ReadTransaction, table: str, address: Address, *, also: st
     )
     distance = distance_to(address.name_norm)
     ranked = []
-    for age, (workspace, name, name_norm, workspace_norm) in enumerate(
-        tx.rows(statement, _parameters(tx, also, most=NAMES_READ))
-    ):
+    rows = tx.rows(statement, _parameters(tx, also, most=NAMES_READ))
+    for age, (workspace, name, name_norm, workspace_norm) in enumerate(rows):
         bound = max_distance(len(address.name_norm), len(name_norm))
         if abs(len(name_norm) - len(address.name_norm)) <= bound and 0 < (apart := distance(name_norm)) <= bound:
             ranked.append((apart, workspace_norm != address.workspace_norm, age, workspace, name))
     return [{"workspace": workspace, "name": name} for *_, workspace, name in sorted(ranked)[:MOST_NEAREST]]
-
-
-def _query(tx: ReadTransaction, sql: str, address: Address, also: str, **limits: int) -> list[dict[str, str]]:
-    parameters = _parameters(tx, also, workspace_norm=address.workspace_norm, name_norm=address.name_norm, **limits)
-    return [{"workspace": workspace, "name": name} for workspace, name in tx.rows(sql, parameters)]
 
 
 def _parameters(tx: ReadTransaction, also: str, **parameters: Any) -> dict[str, Any]:
@@ -118,7 +114,7 @@ def max_distance(one: int, other: int) -> int:
 def distance_to(name: str) -> Callable[[str], int]:
     """Return a function that computes the edit distance of another name to this one.
 
-    All cells of a column of the matrix are the bits of one number (Myers 1999): 10 µs instead of 100 with a loop.
+    All cells of a column of the matrix are bits of one number (Myers 1999): 10 µs instead of 100 with a loop.
     """
     bits_by_letter: dict[str, int] = {}
     for bit, letter in enumerate(name):

@@ -24,7 +24,10 @@ def format_time(ms: int) -> str:
 
 
 def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
-    """Return microseconds since the epoch; a date is its first instant, or its last, a time without a zone is UTC."""
+    """Return microseconds since the epoch of a date or time; a time without a zone is UTC.
+
+    A date is its first instant, with `end_of_day` its last.
+    """
     import datetime as dt  # only few calls need it
 
     found = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
@@ -50,7 +53,7 @@ def duration_s(text: str) -> int | None:
 
 
 def exact_instant(text: str, *, what: str) -> str:
-    """Return an instant as text with every digit of its fraction, to compare identities."""
+    """Return an instant as text with every digit of its fraction, as identities compare it."""
     found = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
     rest = (found[7] or "")[6:].rstrip("0") if found else ""
     return f"{instant_us(text, what=what)}{f'.{rest}' if rest else ''}"
@@ -61,9 +64,8 @@ def format_instant(us: int) -> str:
     import datetime as dt
 
     moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=us)
-    text = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment.hour:02d}:{moment.minute:02d}"
-    fraction = f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else ""
-    return f"{text}:{moment.second:02d}{fraction}Z"
+    text = moment.isoformat(timespec="microseconds").rstrip("0") if moment.microsecond else moment.isoformat()
+    return f"{text}Z"
 
 
 def _offset_minutes(zone: str | None) -> int:

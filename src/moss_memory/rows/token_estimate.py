@@ -1,8 +1,7 @@
 """Estimate the tokens of a text in any script, from the number of its characters in each script.
 
-`tokens_estimate` of a capsule counts words, which are not separated in Chinese, Japanese or Thai. Pages show the
-estimate of this module instead. The factors lie between those of the tokenizers of common models, which differ by up to
-a half.
+`tokens_estimate` of a capsule counts words, which Chinese, Japanese and Thai do not separate. Pages show the estimate
+of this module instead. The factors lie between those of the tokenizers of common models, which differ by up to a half.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ _FACTORS = [factor for _, factor in _SCRIPTS]
 
 
 def tokens_about(text: str) -> int:
-    """Return the estimated number of tokens of a text, rounded up."""
     total = math.fsum(count * _tokens_of(character) for character, count in Counter(text).items())
     return math.ceil(round(total, 6))
 

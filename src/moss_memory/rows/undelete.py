@@ -7,6 +7,7 @@ from moss_memory.registry.responses import FINDINGS, ResponseSchema, TableColumn
 
 from .list_filters import filters_from
 from .lookup import Address
+from .names import reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,17 +17,14 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Field
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-    from .list_filters import ListFilters
     from .versions import Versioned
 
-_TAKEN = "NAME_ALREADY_EXISTS"
 _SKIPPED = ResponseSchema(
     "SkippedRow",
-    {"id": text("ULID"), "code": text(f"why it stays deleted: {_TAKEN}")},
+    {"id": text("ULID"), "code": text("why it stays deleted: NAME_ALREADY_EXISTS")},
     table=(TableColumn("id"), TableColumn("code")),
 )
 _COLUMNS = ("id", "workspace_raw", "workspace_norm", "name_raw", "name_norm")
-_NEWEST_FIRST = "order by deleted_at desc, change_seq desc"
 
 
 def restore_filters(*fields: str) -> dict[str, Any]:
@@ -41,19 +39,23 @@ def restore_filters(*fields: str) -> dict[str, Any]:
     }
 
 
+def restore_sentence(answer: dict[str, Any], _: dict[str, Any]) -> str | None:
+    """Return the sentence that confirms the restore of one row."""
+    return "Restored {it}." if answer.get("restored") else None
+
+
 def answers_of_restore(key: Field) -> dict[str, Field]:
-    """Return the fields of a restore's answer, of one row or of many."""
     return {
         "restored": flag("of one: true", optional=True),
         "id": text("ULID", optional=True),
         "fetch_key": key.or_absent(),
         "restored_count": integer("of many: how many were brought back", optional=True),
-        "skipped": list_of(_SKIPPED, "of many: those whose name another has", optional=True),
+        "skipped": list_of(_SKIPPED, "of many: rows with a name that another one has", optional=True),
         **FINDINGS,
     }
 
 
-def restore(
+def restore_deleted(
     tx: Transaction,
     versioned: Versioned,
     *,
@@ -74,46 +76,36 @@ def restore(
 
 
 def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dict[str, Any]:
-    row = _find_deleted(tx, versioned, address)
-    if row is None:
-        raise _not_deleted(versioned, versioned.rows.find(tx, address, also=versioned.alive))
-    refuse_taken_name(tx, versioned, row, "rename or delete that one first")
-    _undelete(tx, versioned, row["id"])
-    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    answer = {"restored": True, "id": row["id"], **versioned.rows.reference(row)}
-    return answer | _findings(tx, versioned, [row])
-
-
-def _not_deleted(versioned: Versioned, row: dict[str, Any]) -> MossError:
-    """Return the error for a row that is not deleted; the caller may look for an earlier version of it."""
-    family = versioned.family
-    return MossError(
-        "CONFLICT",
-        f"this {family} is not deleted; `moss_history` lists its versions, `moss_revert` goes back to one",
-        recovery=next_call("moss_history", {"type": family, "id": row["id"]}, "lists its earlier versions"),
-    )
-
-
-def _find_deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dict[str, Any] | None:
-    """Return the most recently deleted row at an address, or None."""
-    if address.id is not None:
-        values = {"id": address.id}
-    else:
+    if address.id is None:
+        where = "where workspace_norm = :workspace_norm and name_norm = :name_norm"
         values = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
-    return next(
-        _stream_deleted(tx, versioned, "where " + " and ".join([f"{key} = :{key}" for key in values]), values), None
-    )
+    else:
+        where, values = "where id = :id", {"id": address.id}
+    row = next(_stream_deleted(tx, versioned, where, values), None)
+    if row is None:
+        # The caller may look for an earlier version.
+        family, present = versioned.family, versioned.rows.find(tx, address, also=versioned.visible_condition)
+        raise MossError(
+            "CONFLICT",
+            f"this {family} is not deleted; `moss_history` lists its versions, `moss_revert` goes back to one",
+            recovery=next_call("moss_history", {"type": family, "id": present["id"]}, "lists its earlier versions"),
+        )
+    refuse_taken_name(tx, versioned, row, "rename or delete that one first")
+    _clear_deletion(tx, versioned, row["id"])
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
+    answer = {"restored": True, "id": row["id"], **reference(versioned.rows.noun, row)}
+    return answer | _findings(tx, versioned, [row])
 
 
 def _stream_deleted(
     tx: ReadTransaction, versioned: Versioned, where: str, values: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Return the deleted rows, last deleted first, without expired ones, which would stay hidden."""
-    alive = f" and {versioned.alive}" if versioned.alive else ""
+    alive = f" and {versioned.visible_condition}" if versioned.visible_condition else ""
     tx.begin()
     rows = tx.stream(
         f"select {', '.join(_COLUMNS)} from {versioned.rows.table} {where} and deleted_at is not null{alive}"
-        f" {_NEWEST_FIRST}",
+        " order by deleted_at desc, change_seq desc",
         {**values, "now": tx.now},
     )
     return (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
@@ -121,7 +113,12 @@ def _stream_deleted(
 
 def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -> dict[str, Any]:
     """Restore every deleted row that matches, in their order; of several with one name the last deleted one."""
-    filters = _filters(tx, **given)
+    deleted_after = given.get("deleted_after")
+    filters = filters_from(tx, strict=True, **{name: given[name] for name in given if name != "deleted_after"})
+    if deleted_after is not None:
+        filters.add("deleted_after", str(deleted_after), "deleted_at >= :f_after", f_after=deleted_after)
+    if not filters.named:
+        raise MossError("FILTER_REQUIRED", "`filters` is empty; give at least one, or the address of one row")
     chosen: list[dict[str, Any]] = []
     skipped: list[dict[str, str]] = []
     names: set[tuple[str, str]] = set()
@@ -129,13 +126,13 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
         tx.check_cancelled()
         named = (row["workspace_norm"], row["name_norm"])
         if named in names or not is_name_available(tx, versioned, row):
-            skipped.append({"id": row["id"], "code": _TAKEN})
+            skipped.append({"id": row["id"], "code": "NAME_ALREADY_EXISTS"})
             continue
         chosen.append(row)
         if row["name_norm"] is not None:
             names.add(named)
     for row in reversed(chosen):
-        _undelete(tx, versioned, row["id"])
+        _clear_deletion(tx, versioned, row["id"])
     if chosen:  # otherwise the filter is any text of the caller
         tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
     workspace = {"workspace": given["workspace"]} if given.get("workspace") else {}
@@ -150,28 +147,17 @@ def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, An
     return findings_fields([finding for row in whole for finding in versioned.findings(row)])
 
 
-def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> ListFilters:
-    """Return the filters of a bulk restore; refuse a blank one, and a call without any."""
-    filters = filters_from(tx, strict=True, **given)
-    if deleted_after is not None:
-        filters.add("deleted_after", str(deleted_after), "deleted_at >= :f_after", f_after=deleted_after)
-    if not filters.named:
-        raise MossError("FILTER_REQUIRED", "`filters` is empty; give at least one, or the address of one row")
-    return filters
-
-
-def _undelete(tx: Transaction, versioned: Versioned, id: str) -> None:
+def _clear_deletion(tx: Transaction, versioned: Versioned, id: str) -> None:
     tx.run(versioned.sql["restore"], {"id": id, "now": tx.now, "change_seq": tx.next_change()})
 
 
 def refuse_taken_name(tx: Transaction, versioned: Versioned, row: dict[str, Any], what_to_do: str) -> None:
-    """Refuse a change if another row has this row's name."""
     if not is_name_available(tx, versioned, row):
         raise versioned.rows.name_taken(row["workspace_raw"], row["name_raw"], what_to_do)
 
 
 def is_name_available(tx: Transaction, versioned: Versioned, row: dict[str, Any]) -> bool:
-    """Return True if no other active row has this row's name; delete an expired row that has it."""
+    """Return True if no other active row has this row's name; soft-delete an expired row that has it."""
     if row["name_raw"] is None:
         return True
     owner = versioned.rows.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"]))
@@ -179,5 +165,5 @@ def is_name_available(tx: Transaction, versioned: Versioned, row: dict[str, Any]
         return True
     if not versioned.rows.has_expired(owner, tx.now):
         return False
-    tx.run(versioned.sql["soft_delete"], {"id": owner["id"], "now": tx.now, "change_seq": tx.next_change()})
+    versioned.soft_delete(tx, owner["id"])
     return True

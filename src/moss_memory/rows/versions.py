@@ -24,14 +24,15 @@ _HEAD = ("version", "at", "tool", "origin", "chars", "erased", "workspace_raw", 
 _DAY_S = 86_400
 
 PAST = {"current_version": integer("the present version, if `version` or `as_of` was given", optional=True)}
-"""The further fields of a fetch of a version or a time."""
+"""The field that a fetch by `version` or `as_of` adds to the answer."""
 
 
 class Versioned:
     """The rows of one family with their versions: the current one in its own table, the earlier ones in `versions`."""
 
     __slots__ = (
-        "_archive", "_of_row", "_read", "_trim", "alive", "columns", "family", "measured", "rows", "sql", "unversioned",
+        "_archive", "_of_row", "_read", "_trim", "columns", "family", "measured", "rows", "sql", "unversioned",
+        "visible_condition",
     )  # fmt: skip
 
     def __init__(
@@ -43,7 +44,7 @@ class Versioned:
         measured: Callable[[dict[str, Any]], dict[str, Any]],
         sql: Mapping[str, str],
         unversioned: tuple[str, ...] = (),
-        alive: str = "",
+        visible_condition: str = "",
     ) -> None:
         self.rows = rows
         self.family = rows.noun
@@ -55,9 +56,9 @@ class Versioned:
         """The family's statements; used here are `change`, `rename`, `restore` and `soft_delete`."""
         self.unversioned = unversioned
         """Columns that also change without a new version; diffs of versions leave them out."""
-        self.alive = alive
+        self.visible_condition = visible_condition
         """A condition for rows to be changed, beside not being deleted; `:now` is the time."""
-        kept = dict.fromkeys(_CONTENT, "null") | {there: own for own, there in columns.items()}
+        kept = dict.fromkeys(_CONTENT, "null") | {archived: column for column, archived in columns.items()}
         self._archive = (
             "insert into versions (family, subject, version, at, tool, origin, superseded_at, workspace_raw, name_raw,"
             f" chars, {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
@@ -74,7 +75,7 @@ class Versioned:
             f" (select version from {rows.table} where row_id = versions.subject) + 1 - :moss_most)"
         )
 
-    def everything(self, tx: ReadTransaction) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    def stream_all(self, tx: ReadTransaction) -> Iterator[tuple[str, int, dict[str, Any]]]:
         """Yield every earlier version of every row: the row's id, the version and the content."""
         columns = ", ".join([f"v.{name}" for name in self.columns.values()])
         rows = tx.stream(
@@ -102,12 +103,15 @@ class Versioned:
         values["moss_most"] = tx.config.history_keep
         tx.run(self._trim.format(where=where), values)
 
-    def change(
+    def soft_delete(self, tx: Transaction, id: str) -> None:
+        tx.run(self.sql["soft_delete"], {"id": id, "now": tx.now, "change_seq": tx.next_change()})
+
+    def write_version(
         self, tx: Transaction, row: dict[str, Any], statement: str = "change", *, kept_origin: str | None = None
     ) -> None:
         """Write a row with new content as its next version, and make it the subject of the call's event.
 
-        Content that was written before keeps the origin that it had then for its code state.
+        `kept_origin` is the origin of content that was written before, for its code state.
         """
         self.write(tx, {**row, "kept_origin": kept_origin}, self.sql[statement])
         row["version"] += 1
@@ -116,8 +120,8 @@ class Versioned:
     def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
         """Write the next version of a row and store the previous one."""
         self.archive_and_trim(tx, "where id = :id", {"id": row["id"]})
-        own = {"now": tx.now, "tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
-        tx.run(statement, {**row, **own})
+        change = {"now": tx.now, "tool": tx.tool, "origin": tx.origin_key(), "change_seq": tx.next_change()}
+        tx.run(statement, {**row, **change})
 
     def read(self, tx: ReadTransaction, row: dict[str, Any], *, most: int, skip: int = 0) -> list[dict[str, Any]]:
         """Return at most `most` earlier versions of a row, newest first."""
@@ -127,25 +131,32 @@ class Versioned:
         )
         return [self._to_dict(values) for values in rows]
 
-    def present(self, row: dict[str, Any]) -> dict[str, Any]:
+    def current_as_version(self, row: dict[str, Any]) -> dict[str, Any]:
         """Return the current version of a row in the form of an earlier one."""
         content = self.content(row)
-        chars = sum(size or 0 for name, size in self.measured(content).items() if name.endswith("_chars"))
-        head = {"version": row["version"], "at": row["version_at"], "tool": row["version_tool"], "chars": chars}
-        head["origin"] = row["version_origin"]
-        names = {"workspace_raw": row["workspace_raw"], "name_raw": row["name_raw"]}
-        return {**head, "erased": 0, **names, **content}
+        return {
+            "version": row["version"],
+            "at": row["version_at"],
+            "tool": row["version_tool"],
+            "origin": row["version_origin"],
+            "chars": sum(size or 0 for name, size in self.measured(content).items() if name.endswith("_chars")),
+            "erased": 0,
+            "workspace_raw": row["workspace_raw"],
+            "name_raw": row["name_raw"],
+            **content,
+        }
 
     def content(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the versioned columns of a row."""
         return {column: row[column] for column in self.columns}
 
     def count(self, tx: ReadTransaction, row: dict[str, Any]) -> int:
-        """Return the number of earlier versions of a row."""
+        """Return the number of earlier versions, without the current one."""
         found: int = tx.value(f"select count(*) from versions where {self._of_row}", {"id": row["id"]})
         return found
 
-    def at(self, tx: ReadTransaction, row: dict[str, Any], *, version: int | None, as_of: int | None) -> dict[str, Any]:
+    def version_at(
+        self, tx: ReadTransaction, row: dict[str, Any], *, version: int | None, as_of: int | None
+    ) -> dict[str, Any]:
         """Return the row in a version, or in the version current at a time; raise `NOT_FOUND` if there is none.
 
         Its names and its time to live are the current ones.
@@ -163,9 +174,9 @@ class Versioned:
         if old is None or old["erased"]:
             raise self._version_not_found(tx, row, version, erased=old is not None)
         content = self.content(old)
-        own = {"version": old["version"], "updated_at": old["at"]}
+        head = {"version": old["version"], "updated_at": old["at"]}
         origin = {"version_origin": old["origin"], "confirmed_origin": None}
-        return {**row, **content, **self.measured(content), **own, **origin}
+        return {**row, **content, **self.measured(content), **head, **origin}
 
     def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> HardDelete:
         """Return the deletion of a row with all of its versions."""
@@ -175,7 +186,9 @@ class Versioned:
             tx.run(f"delete from {self.rows.table} where row_id = :row_id", {"row_id": number})
 
         earlier = list(tx.stream(f"select row_id, title, text from versions where {self._of_row}", {"id": row["id"]}))
-        texts = [self.content(row).get(own) for own, there in self.columns.items() if there in ("title", "text")]
+        texts = [
+            self.content(row).get(column) for column, archived in self.columns.items() if archived in ("title", "text")
+        ]
         return HardDelete(
             execute,
             rows=1,
@@ -193,7 +206,7 @@ class Versioned:
                 "or erase all of it by leaving `version` out",
                 path="version",
             )
-        self.at(tx, row, version=version, as_of=None)
+        self.version_at(tx, row, version=version, as_of=None)
         emptied = ", ".join([f"{column} = null" for column in (*_CONTENT, "name_raw")])
         statement = f"update versions set {emptied}, chars = 0, erased = 1 where {self._of_row} and version = :version"
 
@@ -224,15 +237,13 @@ class Versioned:
 def refuse_another_version(versioned: Versioned, row: dict[str, Any], expected: int | None) -> None:
     """Refuse a change made for another version of a row than the current one."""
     if expected is not None and row["version"] != expected:
-        raise other_version(versioned, row, expected)
+        raise version_mismatch(versioned, row, expected)
 
 
-def other_version(versioned: Versioned, row: dict[str, Any], expected: int) -> MossError:
-    """Return the error for a change made for another version of a row than the current one."""
+def version_mismatch(versioned: Versioned, row: dict[str, Any], expected: int) -> MossError:
     actual, family = row["version"], versioned.family
-    address = (
-        Address(None, row["workspace_raw"], row["name_raw"]) if row["name_raw"] else Address(row["id"], None, None)
-    )
+    named = bool(row["name_raw"])
+    address = Address(None, row["workspace_raw"], row["name_raw"]) if named else Address(row["id"], None, None)
     return MossError(
         "VERSION_MISMATCH",
         f"{address.as_text()} is at version {actual}, not {expected}; fetch it, apply your change to what is there now "
@@ -242,12 +253,11 @@ def other_version(versioned: Versioned, row: dict[str, Any], expected: int) -> M
     )
 
 
-def is_now(values: dict[str, Any]) -> bool:
-    """Return True if a call fetches the current version, which one statement reads."""
+def reads_current_version(values: dict[str, Any]) -> bool:
     return values.get("version") is None and values.get("as_of") is None
 
 
-def time_asked(version: int | None, as_of: int | str | None) -> int | None:
+def parse_as_of(version: int | None, as_of: int | str | None) -> int | None:
     """Return the time of `as_of`, seconds or ISO 8601, in seconds; refuse it beside a version."""
     if version is not None and as_of is not None:
         raise invalid_request("`version` and `as_of` both choose a version; give one of them", path="as_of")

@@ -1,4 +1,4 @@
-"""The workspaces of a store by name: which exist, which are similar, and which one a call creates."""
+"""The names of the workspaces of a store: existing ones, similar ones, and the one that a call creates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
 MAX_WORKSPACES = 500
-"""The maximum number of workspaces that are read of each family."""
+"""The maximum number of workspaces that are read from each family."""
 
 TABLES = {
     "capsule": "capsules where deleted_at is null",
@@ -26,7 +26,7 @@ _NAMES = (
     "from found where found.workspace_norm is not null) "
     "select workspace_norm{more} from found where workspace_norm is not null limit :limit"
 )
-"""The workspaces of a table one after the other: each step looks up the next name, so rows in between cost nothing."""
+"""The workspaces of a table: each step looks up the next name in the index, so other rows are not read."""
 
 _DELETED = ("capsules where deleted_at is not null", "artifacts where deleted_at is not null")
 _ANYTHING = "select 1 where " + " or ".join(
@@ -58,7 +58,7 @@ def workspaces_of(tx: ReadTransaction, family: str) -> list[str]:
 
 
 def spelled_workspaces(tx: ReadTransaction) -> dict[str, tuple[str, list[str]]]:
-    """Return the last spelling of each workspace and its families that are not disabled, by one statement a family."""
+    """Return the last spelling of each workspace and its enabled families, by one statement for each family."""
     found: dict[str, tuple[str, list[str]]] = {}
     for family in (*_SPELLED_BY, *(TABLES.keys() - _SPELLED_BY.keys())):
         if family in tx.config.disabled_types:
@@ -71,7 +71,7 @@ def spelled_workspaces(tx: ReadTransaction) -> dict[str, tuple[str, list[str]]]:
 
 
 def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:
-    """Return True if anything was written to a workspace and not removed for good."""
+    """Return True if a workspace has a row, a soft-deleted one included."""
     return tx.value(_ANYTHING, {"workspace": workspace_norm}) is not None
 
 
@@ -85,7 +85,7 @@ def latest_spelling(tx: ReadTransaction, workspace_norm: str) -> str:
 
 
 def all_workspaces(tx: ReadTransaction) -> set[str]:
-    """Return the normal forms of the workspaces of all families that are not disabled."""
+    """Return the normal forms of the workspaces of all enabled families."""
     families = TABLES.keys() - set(tx.config.disabled_types)
     return {workspace for family in families for workspace in workspaces_of(tx, family)}
 

@@ -13,7 +13,7 @@ from moss_memory.errors import MossError
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.embedding.embedder import embedder
 
-from .hits import number_of, rows_of
+from .request import rows_in_source, sql_number
 from .vectors import ChunkVectors
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from moss_memory.search.embedding.encoder import Embedder
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine, ReadTransaction, Transaction
 
     from .vectors import VectorMatrix
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Text = tuple[str, str]
     """The title and the body of a document."""
     Embedded = list[tuple[int, Text, bytes | None]]
-    """Documents, the text that each had, and its encoded passages."""
+    """Documents, the text that each had, and its encoded chunks."""
 
     class VectorEngine(Engine, Protocol):
         """An engine that keeps vectors in memory."""
@@ -114,11 +114,11 @@ def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, Text]:
     """Return the title and body of each of these documents that is not deleted."""
     found = {}
     for source in SEARCH_SOURCES.values():
-        rows = rows_of(source, docs)
+        rows = rows_in_source(source, docs)
         if not rows:
             continue
         sql = (
-            f"select {number_of(source)}, {source.title}, {source.body} from {source.table} where deleted_at is null"
+            f"select {sql_number(source)}, {source.title}, {source.body} from {source.table} where deleted_at is null"
             f" and {tx.sql_in('row_id', 'moss_rows')}"
         )
         for doc, title, body in tx.rows(sql, {"moss_rows": rows}):

@@ -29,12 +29,13 @@ class Query:
     if the expression does not.
     """
 
-    __slots__ = ("excludes", "expression", "meaning", "relaxed", "unwanted", "words")
+    __slots__ = ("excludes", "expression", "meaning", "relaxed", "stems", "unwanted", "words")
 
     def __init__(
         self,
         *,
         words: tuple[str, ...] = (),
+        stems: tuple[str, ...] = (),
         expression: Operand | Expression | None = None,
         excludes: bool = False,
         meaning: str = "",
@@ -42,6 +43,8 @@ class Query:
         relaxed: Query | None = None,
     ) -> None:
         self.words = words
+        self.stems = stems
+        """The stem of each word."""
         self.expression = expression
         self.excludes = excludes
         self.meaning = meaning
@@ -64,7 +67,7 @@ class Token:
         """True if the token is no operator; parentheses alone do not make an expression."""
 
 
-def parse(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """Parse a query, or refuse it with `INVALID_REQUEST`."""
     _check(text)
     tokens = find_tokens(text)
@@ -79,14 +82,14 @@ def parse_any(terms: list[str]) -> Query:
     _check(text)
     terms = [term for term in terms if term.strip()]
     if len(terms) == 1:
-        return parse(terms[0])
+        return parse_query(terms[0])
     found = [find_tokens(term) for term in terms]
     if all(token.is_text for tokens in found for token in tokens):
         return _parse_question(text)
     joined: list[Token] = []
     for term, tokens in zip(terms, found, strict=True):
         if all(token.is_text for token in tokens):
-            words = [Token("word", word) for word in _question_words(term)]
+            words = [Token("word", word) for word in _parse_question(term).words]
             tokens = [token for word in words for token in (Token("OR", "OR"), word)][1:]
         if tokens:
             joined += [Token("OR", "OR"), Token("(", "("), *tokens, Token(")", ")")]
@@ -100,13 +103,21 @@ def _parse_expression(tokens: list[Token], text: str) -> Query:
     meaning = " ".join([word for operand in positive_operands(expression) for word in operand.words])
     negated = negated_nodes(expression)
     unwanted = Expression("OR", negated) if len(negated) > 1 else negated[0] if negated else None
-    relaxed = Query(words=_question_words(meaning), meaning=meaning, unwanted=unwanted) if is_long(text) else None
+    relaxed = None
+    if is_long(text):
+        relaxed = _parse_question(meaning)
+        relaxed.unwanted = unwanted
     return Query(expression=expression, meaning=meaning, unwanted=unwanted, relaxed=relaxed)
 
 
 def _parse_question(text: str) -> Query:
-    words = _question_words(text)
-    return Query(words=words, meaning=text if words else "")
+    """Return the query for the words of a text without stop words, one for each stem, in order."""
+    words = list(dict.fromkeys(question_words(text)))
+    words = [word for word in words if word not in STOP_WORDS] or words
+    by_stem: dict[str, str] = {}
+    for word, stem in zip(words, stems_of(words), strict=True):
+        by_stem.setdefault(stem, word)
+    return Query(words=tuple(by_stem.values()), stems=tuple(by_stem), meaning=text if words else "")
 
 
 def _check(text: str) -> None:
@@ -122,16 +133,6 @@ def _check(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise invalid_request("`query` holds half of a surrogate pair; send whole Unicode characters") from None
-
-
-def _question_words(text: str) -> tuple[str, ...]:
-    """Return the words of a question without stop words, one for each stem, in order."""
-    words = list(dict.fromkeys(question_words(text)))
-    words = [word for word in words if word not in STOP_WORDS] or words
-    by_stem: dict[str, str] = {}
-    for word, stem in zip(words, stems_of(words), strict=True):
-        by_stem.setdefault(stem, word)
-    return tuple(by_stem.values())
 
 
 def find_tokens(text: str) -> list[Token]:

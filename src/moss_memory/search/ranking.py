@@ -1,12 +1,12 @@
 """The scores of hits and their order, for all engines: by words, by vectors, or by both.
 
 A natural question matches documents that contain any of its words, in any inflected form. By words alone the score of a
-document is its bm25 divided by its maximum, plus half of the share I of the question's words that it contains, weighted
-by idf; each engine's `word_search` computes it.
+document is its bm25 divided by its maximum, plus half of its share of the question's words: those that it contains,
+weighted by idf. Each engine computes it.
 
-The similarity D of a document is half the cosine of its best passage plus half the mean cosine of all its passages. In
-mode `both` its score is D + 0.6 · I^1.5. A document with one of many words ranks below one that is similar, and a
-document with all words ranks first. Scores are absolute, so that pages are consistent.
+The similarity of a document is half the cosine of its best chunk plus half the mean cosine of all its chunks. In mode
+`both` its score is similarity + 0.6 · share^1.5. A document with one of many words ranks below one that is similar, and
+a document with all words ranks first. Scores are absolute, so that pages are consistent.
 """
 
 from __future__ import annotations
@@ -15,57 +15,37 @@ import math
 from operator import itemgetter
 
 from .expression import positive_operands
-from .hits import Document, Hit, Hits, Matcher
-from .tokens import is_single, stems_of
+from .request import Document, Hit, Hits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
-    from moss_memory.registry.tool_groups import SearchSource
-    from moss_memory.storage.call_context import CallContext
-    from moss_memory.storage.engine import ReadTransaction, Row
+    from moss_memory.storage.call import CallContext
+    from moss_memory.storage.engine import ReadTransaction
 
     from .embedding_queue import VectorEngine
-    from .request import SearchRequest
+    from .query import Query
+    from .request import SearchFilters, SearchRequest
+    from .tokens import WordRange
     from .vectors import Similarities, VectorRows
 
-    class Scope(Protocol):
-        """The filters of a search in the SQL of its engine, and the documents within them."""
-
-        sources: list[SearchSource]
-
-        def rows(self, sql: str, **values: Any) -> list[Row]:
-            """Run a statement with the parameters of the filters and these, and return its rows."""
-
-        def documents(self, number: str) -> str:
-            """Return all filters as SQL over a column of document numbers."""
-
-        def among(self, docs: list[int]) -> set[int]:
-            """Return those of the documents that are within the filters."""
-
-        def half_scored(self, docs: list[int]) -> set[int]:
-            """Return those of the documents that get half of their score."""
-
-        def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
-            """Return the last change of documents, comparable across sources; at most the newest N of each source."""
-
-    class Question(Protocol):
-        """A natural question looked up in an engine's index."""
+    class WordQuery(Protocol):
+        """The words of a natural question, looked up in an engine's index."""
 
         def forms(self) -> list[str]:
             """Return every form of every word that is in the index."""
 
-        def everything(self, scope: Any) -> list[tuple[int, float, float]]:
+        def score_all(self, filters: Any) -> list[tuple[int, float, float]]:
             """Return every document within the filters that contains any of the words.
 
             Each as its number, its bm25 divided by its maximum, and the share of the words that it contains,
             weighted by idf.
             """
 
-    class WordSearch(Protocol):
-        """The search by words of one engine, in one transaction."""
+    class SearchIndex(Protocol):
+        """The index of one engine in one transaction."""
 
         engine: VectorEngine
         tx: ReadTransaction
@@ -76,10 +56,10 @@ if TYPE_CHECKING:
         def begin(self) -> None:
             """Begin the snapshot of the transaction."""
 
-        def scope(self, request: SearchRequest) -> Scope:
+        def filters(self, request: SearchRequest) -> SearchFilters:
             """Return the filters of a request, including the negated parts of its query."""
 
-        def question(self, words: Sequence[str]) -> Question:
+        def word_query(self, query: Query) -> WordQuery:
             """Look up the words of a natural question."""
 
         def by_words(self, request: SearchRequest) -> Hits:
@@ -91,126 +71,130 @@ SHARE_WEIGHT = 0.5
 BM25_MAX_PER_IDF = 2.2
 """The maximum of a word's bm25, divided by the word's idf."""
 
-_LAST = "\U0010ffff"
-"""Appended to a prefix, the upper bound of all words with this prefix."""
-
 WORDS_WEIGHT = 0.6
 WORDS_POWER = 1.5
-MEANING_ALONE = 0.25
+MIN_SIMILARITY_WITHOUT_WORDS = 0.25
 """The least similarity of the best hit if no word of the question occurs in the store.
 
 Of 207 notes, 97 % of real questions have a hit above it, and 82 % of random letters have none.
 """
-NEAREST = 500
+MAX_BY_SIMILARITY = 500
 """The maximum number of hits by similarity alone."""
 
 _FIRST_BATCH = 512
-_MAX_WAITING = 1000
+_MAX_EMBEDDED = 1000
 
 
-def by_meaning(words: WordSearch, request: SearchRequest) -> Hits:
+def by_vectors(index: SearchIndex, request: SearchRequest) -> Hits:
     """Return the documents that are similar to the query, and in mode `both` also those that contain its words.
 
-    Documents below the similarity floor of the model are no hits. Deleted documents have no vectors, so they are found
+    Documents below the similarity floor of the model are not hits. Deleted documents have no vectors, so they are found
     by their words alone.
     """
     from .embedding.embedder import embedder  # searches by words alone need no vectors
     from .vectors import Similarities
 
-    words.begin()  # before the model is loaded, during which others may write
-    model = embedder(words.call.config.model_folder)
+    index.begin()  # before the model is loaded, during which others may write
+    model = embedder(index.call.config.model_folder)
     query = request.query
-    scope = words.scope(request)
-    matrix = words.engine.vectors()
-    parts = matrix.read(words.vector_rows, model, words.identity)
+    filters = index.filters(request)
+    matrix = index.engine.vectors()
+    parts = matrix.read(index.vector_rows, model, index.identity)
     vector = matrix.question(model, query.meaning)
-    waiting, pending = _find_waiting(scope, model.name, matrix.other_models)
-    if waiting:
+    unembedded, unembedded_count = _find_unembedded(filters, model.name, matrix.other_models)
+    if unembedded:
         from .embedding_queue import embed_pending
 
-        fresh, embedded = embed_pending(words.engine, words.tx, words.call, model, matrix, waiting)
+        fresh, embedded = embed_pending(index.engine, index.tx, index.call, model, matrix, unembedded)
         parts.append(fresh)
-        pending -= embedded
+        unembedded_count -= embedded
     similarities = Similarities(parts, vector, model.floor)
-    question = words.question(query.words)
-    forms = question.forms()
-    near = _find_nearest(scope, similarities)
-    if not forms and near and near[0][0] < MEANING_ALONE:
-        near = []
+    words = index.word_query(query)
+    forms = words.forms()
+    nearest = _find_nearest(filters, similarities)
+    if not forms and nearest and nearest[0][0] < MIN_SIMILARITY_WITHOUT_WORDS:
+        nearest = []
     if request.mode == "both":
-        ranked, total = _rank_both(scope, question, similarities, near, request)
+        ranked, total = _rank_both(filters, words, similarities, nearest, request)
     else:
-        if pending:
-            near += _find_unembedded_by_words(words, request, near, model.name, matrix.other_models)
-        halved = scope.half_scored([doc for _, doc in near])
-        near = [(score / 2 if doc in halved else score, doc) for score, doc in near]
-        near.sort(key=itemgetter(0), reverse=True)
-        ranked, total = near[request.offset : request.top_k], len(near)
-    matcher = Matcher(forms, () if query.expression is None else positive_operands(query.expression))
+        if unembedded_count:
+            nearest += _find_unembedded_by_words(index, request, nearest, model.name, matrix.other_models)
+        halved = filters.half_scored([doc for _, doc in nearest])
+        nearest = [(score / 2 if doc in halved else score, doc) for score, doc in nearest]
+        nearest.sort(key=itemgetter(0), reverse=True)
+        ranked, total = nearest[request.offset : request.top_k], len(nearest)
     items = [Hit(Document.of(doc), score, similarities.offset(doc)) for score, doc in ranked]
-    return Hits(items, total, matcher, pending=pending)
+    operands = () if query.expression is None else positive_operands(query.expression)
+    return Hits(items, total, forms, operands, pending=unembedded_count)
 
 
-def _find_waiting(scope: Scope, model: str, other_models: bool) -> tuple[list[int], int]:
+def _find_unembedded(filters: SearchFilters, model: str, other_models: bool) -> tuple[list[int], int]:
     """Return the documents within the filters that wait for a vector, newest first, and the number of all of them."""
-    source = f"select seq, doc from unembedded where true{scope.documents('unembedded.doc')}"
+    source = f"select seq, doc from unembedded where true{filters.document_condition('unembedded.doc')}"
     if other_models:
-        source += f" union all select -seq, doc from vectors where model <> :moss_model{scope.documents('vectors.doc')}"
-    rows = scope.rows(f"select doc from ({source}) as waits order by seq desc limit {_MAX_WAITING}", moss_model=model)
+        condition = filters.document_condition("vectors.doc")
+        source += f" union all select -seq, doc from vectors where model <> :moss_model{condition}"
+    rows = filters.rows(
+        f"select doc from ({source}) as queued order by seq desc limit {_MAX_EMBEDDED}", moss_model=model
+    )
     if not rows:
         return [], 0
-    count: int = scope.rows(f"select count(*) from ({source}) as waits", moss_model=model)[0][0]
+    count: int = filters.rows(f"select count(*) from ({source}) as queued", moss_model=model)[0][0]
     return [doc for (doc,) in rows], count
 
 
-def _find_nearest(scope: Scope, similarities: Similarities) -> list[tuple[float, int]]:
-    """Return the most similar documents within the filters as `(similarity, doc)`, best first, at most `NEAREST`."""
-    docs, ordered = similarities.best_first([source.code for source in scope.sources])
-    found: list[tuple[float, int]] = []
+def _find_nearest(filters: SearchFilters, similarities: Similarities) -> list[tuple[float, int]]:
+    """Return the most similar documents within the filters as `(similarity, doc)`, best first and limited."""
+    docs, ordered = similarities.best_first([source.code for source in filters.sources])
+    nearest: list[tuple[float, int]] = []
     start, size = 0, _FIRST_BATCH
-    while start < len(docs) and len(found) < NEAREST:
+    while start < len(docs) and len(nearest) < MAX_BY_SIMILARITY:
         batch = docs[start : start + size]
-        inside = scope.among(batch)
-        found += [(value, doc) for value, doc in zip(ordered[start:], batch, strict=False) if doc in inside]
+        inside = filters.among(batch)
+        nearest += [(value, doc) for value, doc in zip(ordered[start:], batch, strict=False) if doc in inside]
         start, size = start + size, size * 4
-    return found[:NEAREST]
+    return nearest[:MAX_BY_SIMILARITY]
 
 
 def _rank_both(
-    scope: Scope, question: Question, similarities: Similarities, near: list[tuple[float, int]], request: SearchRequest
+    filters: SearchFilters,
+    words: WordQuery,
+    similarities: Similarities,
+    nearest: list[tuple[float, int]],
+    request: SearchRequest,
 ) -> tuple[list[tuple[float, int]], int]:
     """Return one page of the hits by words or similarity as `(score, doc)`, and their total."""
     import numpy as np
 
-    lexical = question.everything(scope)
+    lexical = words.score_all(filters)
     lexical_docs = np.array([doc for doc, _, _ in lexical], dtype=np.int64)
     shares = np.array([share for _, _, share in lexical])
     scores = similarities.of(lexical_docs) + WORDS_WEIGHT * shares**WORDS_POWER
-    known = set(lexical_docs.tolist())
-    semantic = [((similarity, 0.0), doc) for similarity, doc in near if doc not in known]
+    with_words = set(lexical_docs.tolist())
+    semantic = [((similarity, 0.0), doc) for similarity, doc in nearest if doc not in with_words]
     total = len(lexical) + len(semantic)
 
     def find_best(most: int) -> tuple[list[tuple[tuple[float, float], int]], int]:
         least = np.partition(scores, -most)[-most] if len(scores) > most else -np.inf
         best = np.flatnonzero(scores >= least).tolist()
-        found = [((float(scores[at]), lexical[at][1]), lexical[at][0]) for at in best]
-        return [one for one in found + semantic if one[0][0] >= least], total
+        best_lexical = [((float(scores[at]), lexical[at][1]), lexical[at][0]) for at in best]
+        return [hit for hit in best_lexical + semantic if hit[0][0] >= least], total
 
-    ranked, _ = best_page(find_best, request, scope)
+    ranked, _ = best_page(find_best, request, filters)
     return [(key[0], doc) for key, doc in ranked], total
 
 
 def _find_unembedded_by_words(
-    words: WordSearch, request: SearchRequest, near: list[tuple[float, int]], model: str, other_models: bool
+    index: SearchIndex, request: SearchRequest, nearest: list[tuple[float, int]], model: str, other_models: bool
 ) -> list[tuple[float, int]]:
     """Return the hits by words among the documents that have no vector yet, with score 0."""
     from .embedding_queue import find_unembedded
 
-    hits = words.by_words(request.replace(limit=NEAREST, offset=0)).items
+    hits = index.by_words(request.replace(limit=MAX_BY_SIMILARITY, offset=0)).items
     docs = [hit.document.number for hit in hits]
-    known = {doc for _, doc in near}
-    unembedded = find_unembedded(words.tx, docs, model, other_models)
-    return [(0.0, doc) for doc in docs if doc in unembedded and doc not in known]
+    nearest_docs = {doc for _, doc in nearest}
+    unembedded = find_unembedded(index.tx, docs, model, other_models)
+    return [(0.0, doc) for doc in docs if doc in unembedded and doc not in nearest_docs]
 
 
 class Word:
@@ -226,46 +210,8 @@ class Word:
         self.idf = math.log(1 + (documents - self.document_count + 0.5) / (self.document_count + 0.5))
 
 
-class WordRange:
-    """The range of the sorted dictionary that contains all forms of one word."""
-
-    __slots__ = ("beginning", "end", "is_single", "stem", "word")
-
-    def __init__(self, word: str, stem: str) -> None:
-        self.word = word
-        self.stem = stem
-        self.is_single = len(word) == 1 and is_single(word)
-        self.beginning = _shared_beginning(word, stem)
-        self.end = stem + "\0" if len(stem) == 1 and not is_single(stem) else self.beginning + _LAST
-
-
-def ranges_of(words: Sequence[str]) -> list[WordRange]:
-    """Return the dictionary range of each word of a question."""
-    return [WordRange(word, stem) for word, stem in zip(words, stems_of(words), strict=True)]
-
-
-def forms_of(spans: Sequence[WordRange], rows: Sequence[list[Any]]) -> list[list[Any]]:
-    """Return those of the rows of each range whose first column, a word of that range, has its stem."""
-    stemmed = [some for span, some in zip(spans, rows, strict=True) if not span.is_single]
-    stems = iter(stems_of(row[0] for some in stemmed for row in some))
-    return [
-        some if span.is_single else [row for row in some if next(stems) == span.stem]
-        for span, some in zip(spans, rows, strict=True)
-    ]
-
-
-def _shared_beginning(word: str, stem: str) -> str:
-    """Return the common prefix of all words of this stem.
-
-    The stemmer may change the last letter of a stem: happy, happi; store, storing; sensible, sensibility.
-    """
-    if not word.startswith(stem) or stem.endswith(("e", "i", "y", "bl")):
-        return stem[:-1] or stem
-    return stem
-
-
 def best_page(
-    find_best: Callable[[int], tuple[list[tuple[Any, int]], int]], request: SearchRequest, scope: Scope
+    find_best: Callable[[int], tuple[list[tuple[Any, int]], int]], request: SearchRequest, filters: SearchFilters
 ) -> tuple[list[tuple[Any, int]], int]:
     """Return the requested page as `(key, doc)`, and the number of all matches; replaced cards get half of their score.
 
@@ -274,24 +220,24 @@ def best_page(
     """
     most = request.top_k
     while True:
-        kept, total = find_best(most)
-        halved = scope.half_scored([doc for _, doc in kept])
+        matches, total = find_best(most)
+        halved = filters.half_scored([doc for _, doc in matches])
         if not halved:
             break
-        least = min(key for key, _ in kept)
-        kept = [(_halve(key) if doc in halved else key, doc) for key, doc in kept]
-        if len(kept) >= total or sum(key >= least for key, _ in kept) >= request.top_k:
+        least = min(key for key, _ in matches)
+        matches = [(_halve(key) if doc in halved else key, doc) for key, doc in matches]
+        if len(matches) >= total or sum(key >= least for key, _ in matches) >= request.top_k:
             break
         most *= 4
-    return page_of(kept, request, scope.changes), total
+    return _sort_page(matches, request, filters.changes), total
 
 
 def _halve(key: Any) -> Any:
     return (min(key[0], key[0] / 2), *key[1:]) if isinstance(key, tuple) else key / 2
 
 
-def page_of(
-    kept: list[tuple[Any, int]],
+def _sort_page(
+    matches: list[tuple[Any, int]],
     request: SearchRequest,
     changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]],
 ) -> list[tuple[Any, int]]:
@@ -300,27 +246,28 @@ def page_of(
     `changes` is called only for ties. All rows of a store may tie with the last one of the page, so it is asked only
     for the newest of them.
     """
-    kept.sort(key=itemgetter(0), reverse=True)
-    start, end = request.offset, min(request.top_k, len(kept))
-    while 0 < start < end and kept[start - 1][0] == kept[start][0]:
+    matches.sort(key=itemgetter(0), reverse=True)
+    # Rows with equal keys are ordered together, so the page is widened to all ties of its first and its last row.
+    start, end = request.offset, min(request.top_k, len(matches))
+    while 0 < start < end and matches[start - 1][0] == matches[start][0]:
         start -= 1
     tied = end
-    while start < tied and kept[tied - 1][0] == kept[end - 1][0]:
+    while start < tied and matches[tied - 1][0] == matches[end - 1][0]:
         tied -= 1
-    while start < end < len(kept) and kept[end][0] == kept[end - 1][0]:
+    while start < end < len(matches) and matches[end][0] == matches[end - 1][0]:
         end += 1
-    part = [
-        *_newest_first(kept[start:tied], tied - start, changes),
-        *_newest_first(kept[tied:end], request.top_k - tied, changes),
+    page = [
+        *_newest_first(matches[start:tied], tied - start, changes),
+        *_newest_first(matches[tied:end], request.top_k - tied, changes),
     ]
-    return part[request.offset - start : request.top_k - start]
+    return page[request.offset - start : request.top_k - start]
 
 
 def _newest_first(
-    part: list[tuple[Any, int]], most: int, changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]]
+    rows: list[tuple[Any, int]], most: int, changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]]
 ) -> list[tuple[Any, int]]:
-    """Return the best rows of a part that is sorted by key, with ties ordered by their last change."""
-    if len({key for key, _ in part}) == len(part):
-        return part
-    changed = changes([doc for _, doc in part], most)
-    return sorted((row for row in part if row[1] in changed), key=lambda row: (row[0], changed[row[1]]), reverse=True)
+    """Return the best of rows that are sorted by key, with ties ordered by their last change."""
+    if len({key for key, _ in rows}) == len(rows):
+        return rows
+    changed = changes([doc for _, doc in rows], most)
+    return sorted((row for row in rows if row[1] in changed), key=lambda row: (row[0], changed[row[1]]), reverse=True)

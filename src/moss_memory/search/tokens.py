@@ -19,7 +19,7 @@ import apsw
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
 UNICODE = ("unicode61", "remove_diacritics", "2")
@@ -33,6 +33,8 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Words too common to be searched for, and the endings that an apostrophe splits off."""
+_LAST = "\U0010ffff"
+"""Appended to a prefix, the upper bound of all words with this prefix."""
 _CHARACTERS = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana and repetition marks
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # ideographs
@@ -74,7 +76,6 @@ def _offsets_in(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
 
 
 def _to_character_offsets(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Convert byte offsets to character offsets."""
     result = []
     byte = char = 0
     for start, end, word in found:
@@ -109,7 +110,6 @@ def to_question_bigrams(text: str) -> str:
 
 
 def find_runs(text: str) -> Iterator[re.Match[str]]:
-    """Yield every run of CJK characters."""
     return _run_pattern().finditer(text) if _may_contain_cjk(text) else iter(())
 
 
@@ -150,7 +150,6 @@ def _word_spans(data: bytes) -> list[tuple[int, int, str]]:
 
 
 def _porter_stems(words: Iterable[str]) -> list[str]:
-    """Return the English stem of each word, in order."""
     found: list[str] = _tokenizers()[1](
         " ".join(words).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
@@ -162,3 +161,36 @@ def _tokenizers() -> tuple[Any, Any]:
     connection = apsw.Connection(":memory:")
     name, *options = UNICODE
     return connection.fts5_tokenizer(name, options), connection.fts5_tokenizer("porter", [*UNICODE])
+
+
+class WordRange:
+    """The range of the sorted dictionary that contains all forms of one word."""
+
+    __slots__ = ("beginning", "end", "is_single", "stem", "word")
+
+    def __init__(self, word: str, stem: str) -> None:
+        self.word = word
+        self.stem = stem
+        self.is_single = is_single(word)
+        self.beginning = _shared_beginning(word, stem)
+        self.end = stem + "\0" if len(stem) == 1 and not is_single(stem) else self.beginning + _LAST
+
+
+def forms_of(spans: Sequence[WordRange], rows: Sequence[list[Any]]) -> list[list[Any]]:
+    """Return those of the rows of each range whose first column, a word of that range, has its stem."""
+    words = [row[0] for span, some in zip(spans, rows, strict=True) if not span.is_single for row in some]
+    stems = iter(stems_of(words))
+    return [
+        some if span.is_single else [row for row in some if next(stems) == span.stem]
+        for span, some in zip(spans, rows, strict=True)
+    ]
+
+
+def _shared_beginning(word: str, stem: str) -> str:
+    """Return the common prefix of all words of this stem.
+
+    The stemmer may change the last letter of a stem: happy, happi; store, storing; sensible, sensibility.
+    """
+    if not word.startswith(stem) or stem.endswith(("e", "i", "y", "bl")):
+        return stem[:-1] or stem
+    return stem

@@ -11,7 +11,7 @@ from itertools import islice
 
 from moss_memory.search.embedding.encoder import FLOOR
 
-from .hits import codes_of
+from .request import source_codes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
             """Return the seq of every vector."""
 
         def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:
-            """Return the passages that this snapshot sees, given passages read up to a position."""
+            """Return the chunks that this snapshot sees, given chunks read up to a position."""
 
 
 _START_BYTES = 4
 _ROW_BATCH = 4096
 _BLOCK = 512
-"""ChunkVectors in one multiplication: as floats they fit into the cache of a core, which halves the time of 2048."""
+"""Chunks in one multiplication: as floats they fit into the cache of a core, which halves the time of 2048."""
 _MAX_CACHED_DOCUMENTS = 1000
 _MAX_CACHED_QUESTIONS = 32
 
 
 def encode_chunks(starts: list[int], vectors: Vectors) -> bytes:
-    """Encode the passages of a document: all offsets in the text, then all vectors, one byte for each dimension."""
+    """Encode the chunks of a document: all offsets in the text, then all vectors, one byte for each dimension."""
     import numpy as np
 
     return b"".join((np.array(starts, dtype="<u4").tobytes(), _quantize(vectors).tobytes()))
 
 
 def decode_chunks(blob: bytes, dimensions: int) -> tuple[Any, Any]:
-    """Decode the offsets and the vectors of passages."""
+    """Decode the offsets and the vectors of chunks."""
     import numpy as np
 
     count = len(blob) // (_START_BYTES + dimensions)
@@ -80,7 +80,7 @@ def _norms(vectors: Any) -> Any:
 
 
 class ChunkVectors:
-    """ChunkVectors of documents, those of one document adjacent. Never changed once made."""
+    """The vectors of chunks, grouped by document. Immutable."""
 
     __slots__ = ("_order", "docs", "first", "norms", "offsets", "seqs", "vectors")
 
@@ -89,16 +89,16 @@ class ChunkVectors:
         self.seqs = seqs
         """The seq of each document's row in the database."""
         self.first = first
-        """The index of each document's first passage, followed by the number of passages."""
+        """The index of each document's first chunk, followed by the number of chunks."""
         self.offsets = offsets
-        """The offset of each passage in its text."""
+        """The offset of each chunk in its text."""
         self.vectors = vectors
         self.norms = norms
         self._order: Any = None
 
     @classmethod
     def of(cls, rows: list[tuple[int, int, bytes]], dimensions: int) -> ChunkVectors:
-        """Decode the passages of rows `(seq, doc, blob)`."""
+        """Decode the chunks of rows `(seq, doc, blob)`."""
         import numpy as np
 
         decoded = [decode_chunks(blob, dimensions) for _, _, blob in rows]
@@ -115,7 +115,7 @@ class ChunkVectors:
         )
 
     def select(self, keep: Any) -> ChunkVectors:
-        """Return the passages of the documents for which a mask is True."""
+        """Return the chunks of the documents for which a mask is True."""
         import numpy as np
 
         counts = np.diff(self.first)
@@ -126,7 +126,6 @@ class ChunkVectors:
         )
 
     def concat(self, other: ChunkVectors) -> ChunkVectors:
-        """Return these passages followed by others."""
         import numpy as np
 
         join = np.concatenate
@@ -140,7 +139,7 @@ class ChunkVectors:
         )
 
     def similarities(self, question: Vectors) -> Any:
-        """Return the similarity of each document: half its best passage's cosine plus half the mean of all."""
+        """Return the similarity of each document: half its best chunk's cosine plus half the mean of all."""
         import numpy as np
 
         cosines = self._cosines(question, 0, len(self.vectors))
@@ -150,7 +149,7 @@ class ChunkVectors:
         return (best + mean) / 2
 
     def positions(self, docs: Any) -> Any:
-        """Return the index of each of these documents, -1 if it has no passages here."""
+        """Return the index of each of these documents, -1 if it has no chunks here."""
         import numpy as np
 
         if self._order is None:
@@ -160,7 +159,7 @@ class ChunkVectors:
         return np.where(self.docs[found] == docs, found, -1)
 
     def nearest_offset(self, position: int, question: Vectors) -> int:
-        """Return the offset of the most similar passage of a document in its text."""
+        """Return the offset of the most similar chunk of a document in its text."""
         start, end = self.first[position : position + 2].tolist()
         return int(self.offsets[start + int(self._cosines(question, start, end).argmax())])
 
@@ -197,7 +196,7 @@ class Similarities:
         """Return the documents of these sources that are similar enough, and their similarities, best first."""
         import numpy as np
 
-        enough = np.flatnonzero((self.values >= FLOOR) & np.isin(codes_of(self.docs), codes))
+        enough = np.flatnonzero((self.values >= FLOOR) & np.isin(source_codes(self.docs), codes))
         order = enough[np.lexsort((-self.docs[enough], -self.values[enough]))]
         return self.docs[order].tolist(), self.values[order].tolist()
 
@@ -212,7 +211,7 @@ class Similarities:
         return found
 
     def offset(self, doc: int) -> int:
-        """Return the offset of a document's most similar passage in its text; 0 if it has no vector."""
+        """Return the offset of a document's most similar chunk in its text; 0 if it has no vector."""
         import numpy as np
 
         for part in self._parts:
@@ -223,7 +222,7 @@ class Similarities:
 
 
 class VectorMatrix:
-    """All passages of one model in one database, read once and then updated; with a cache of computed vectors."""
+    """All chunks of one model in one database, read once and then updated; with a cache of computed vectors."""
 
     def __init__(self) -> None:
         self._lock = allocate_lock()
@@ -245,7 +244,7 @@ class VectorMatrix:
         return bool(self._others)
 
     def read(self, rows: VectorRows, model: Embedder, identity: object) -> list[ChunkVectors]:
-        """Update the passages from the database and return those that the transaction sees."""
+        """Update the chunks from the database and return those that the transaction sees."""
         with self._lock:
             if self._of != (model.name, identity):
                 self._reset(model.name, identity)
@@ -274,7 +273,6 @@ class VectorMatrix:
         self._parts = parts
 
     def _drop_deleted(self, rows: VectorRows) -> None:
-        """Drop the vectors that this transaction does not see in the database."""
         import numpy as np
 
         existing = set(rows.numbers())
@@ -298,7 +296,7 @@ class VectorMatrix:
         return found
 
     def embed(self, model: Embedder, doc: int, title: str, text: str) -> bytes | None:
-        """Return the encoded passages of a document, computed or cached; None if it is blank.
+        """Return the encoded chunks of a document, computed or cached; None if it is blank.
 
         The caller holds `embedding_lock`.
         """
@@ -313,5 +311,4 @@ class VectorMatrix:
         return blob
 
     def clear_cache(self) -> None:
-        """Drop the cached vectors of documents."""
         self._computed.clear()

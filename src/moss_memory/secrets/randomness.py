@@ -15,6 +15,10 @@ _WEAK_PREFIX = 6
 _BLOCK_LINE = 60
 """The compared part of a line of base64; encoders break lines after 64 or 76 characters."""
 BLOCK_CHARS = 40
+SHORTEST = 16
+"""The length of the shortest credential that is known by its shape."""
+_SAMPLE = 200
+"""Randomness is measured on the first characters, so that a long run takes no more time than a short one."""
 _BASE64_SIGNS = frozenset("+/-_")
 
 
@@ -25,7 +29,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_random(value: str, prefix: str = "") -> bool:
-    """Return whether characters look random: no placeholder such as `xxxx` or `0000`, no words of a language.
+    """Return True if characters look random: no placeholder such as `xxxx` or `0000`, no words of a language.
 
     No character may be more than a third of the value, as in a placeholder, and at least 8 of them must be different.
     Words have few digits and capitals: without a digit, every fourth character must be of another class than the next.
@@ -48,8 +52,27 @@ def class_changes(value: str) -> int:
     return sum(map(str.__ne__, classes, classes[1:]))
 
 
+def is_key(value: str) -> bool:
+    """Return True if a run is a key, and not a word, a path, a version or the name of a file.
+
+    Keys mix digits with letters. The fewer groups of digits a value has, the more often its characters must change
+    class: after every second one for one group (`checkout2026Release`), third for two, fourth for three and more. A
+    hexadecimal number must have 32 digits, because shorter ones are commits and colours.
+    """
+    part = max(value[:_SAMPLE].split("."), key=len)
+    if len(part) < SHORTEST or value.startswith("eyJ") or compiled("[0-9]").search(part) is None:
+        return False
+    if compiled(r"[A-Za-z0-9+/]*|[\w~+-]*").fullmatch(part) is None or not is_random(part):
+        return False
+    if compiled(r"[0-9a-f-]*").fullmatch(part):
+        return len(part) >= 32 and not part.replace("-", "").isdigit()
+    groups = len(compiled(r"[0-9]{1,200}+").findall(part))
+    eighths = 4 if groups < 2 else 3 if groups == 2 else 2
+    return groups >= 1 and 8 * class_changes(part) >= eighths * len(part)
+
+
 def is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
-    """Return whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
+    """Return True if a match with a short prefix lies in a block of base64, where anything may occur by chance."""
     if len(prefix) > _WEAK_PREFIX:
         return False
     if _is_inside_base64(text, start):
@@ -67,7 +90,7 @@ def is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
 
 
 def _is_inside_base64(text: str, start: int) -> bool:
-    """Return whether a character of base64 precedes an offset, and much base64 before that."""
+    """Return True if a character of base64 precedes an offset, and much base64 before that."""
     before = text[max(0, start - _BLOCK_LINE) : start]
     if before[-1:].isalnum():
         return False
@@ -83,7 +106,7 @@ def _run_start(text: str, start: int) -> int:
 
 
 def is_after_base64(text: str, start: int) -> bool:
-    """Return whether the line before an offset is one of base64."""
+    """Return True if the line before an offset is one of base64."""
     line_end = text[max(0, start - 12) : start]
     if "\n" not in line_end and "\\n" not in line_end:
         return False
@@ -93,7 +116,7 @@ def is_after_base64(text: str, start: int) -> bool:
 
 
 def _line_begins(text: str, start: int, prefix: str) -> bool:
-    """Return whether the line before begins with the same prefix: then it is a list of such values.
+    """Return True if the line before begins with the same prefix: then it is a list of such values.
 
     Prefixes that look like the base64 of zeros begin many lines of a binary.
     """
@@ -105,7 +128,7 @@ def _line_begins(text: str, start: int, prefix: str) -> bool:
 
 
 def _is_base64(part: str) -> bool:
-    """Return whether a text is base64 of random bytes or of zeros.
+    """Return True if a text is base64 of random bytes or of zeros.
 
     A path has other characters, a line of dashes no letters, a hexadecimal number no letters of both cases. Long names
     have all three classes, but seldom change between them: random base64 does after two of three characters.

@@ -10,10 +10,9 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from moss_memory.config import Config
-    from moss_memory.search.hits import Hits
-    from moss_memory.search.request import SearchRequest
+    from moss_memory.search.request import Hits, SearchRequest
 
-    from .call_context import CallContext
+    from .call import CallContext
     from .health import CheckResult
     from .origin import Origin
 
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
             """Return the same in whole seconds."""
 
         @property
-        def erases(self) -> dict[str, Any]:
+        def erasure_scope(self) -> dict[str, Any]:
             """Return the fields with which answers report an incomplete erasure; empty if no byte is left."""
 
         def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
@@ -112,8 +111,7 @@ if TYPE_CHECKING:
         def new_id(self) -> str:
             """Return a ULID larger than every one that this process returned before."""
 
-        @property
-        def origin(self) -> str:
+        def origin_key(self) -> str:
             """Return the key of the origin of this call's changes; its event stores the origin itself."""
 
         @property
@@ -155,7 +153,7 @@ if TYPE_CHECKING:
             """
 
         def append_event(self, tool: str) -> bool:
-            """Write this call's event, unless it recorded its own; return whether the transaction has begun.
+            """Write this call's event, unless it recorded its own; return True if the transaction has begun.
 
             Only `Store` calls it.
             """
@@ -218,10 +216,10 @@ if TYPE_CHECKING:
             """Return the names of its files in the home folder."""
 
         def exists(self) -> bool:
-            """Return whether there is a store, or any other file in its place."""
+            """Return True if there is a store, or any other file in its place."""
 
         def has_data(self) -> bool:
-            """Return whether there is a store with data; a copy must not overwrite it."""
+            """Return True if there is a store with data; a copy must not overwrite it."""
 
         def connections(self) -> tuple[int, int]:
             """Return the number of connections in use and that of the calls that wait for one."""
@@ -230,7 +228,7 @@ if TYPE_CHECKING:
             """Return the size of the store, 0 if it is not known."""
 
         def is_large(self) -> bool:
-            """Return whether a search or a count over the store may take longer than 20 ms."""
+            """Return True if a search or a count over the store may take longer than 20 ms."""
 
         def upgrade(self, *, call: CallContext) -> tuple[int, int]:
             """Bring the schema up to date; return its versions before and after."""
@@ -314,7 +312,7 @@ def _postgres(config: Config, *, bulk_load: bool) -> Engine:
     if any(find_spec(module) is None for module in ("psycopg", "numpy")):  # only searches import numpy
         raise MossError(
             "INVALID_REQUEST",
-            "a store on PostgreSQL needs what the extra `postgres` brings; install moss-memory[postgres]",
+            "a store on PostgreSQL needs the extra `postgres`; install moss-memory[postgres]",
         )
     from moss_memory.storage.postgres.engine import PostgresEngine
 

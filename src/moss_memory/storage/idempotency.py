@@ -14,7 +14,7 @@ import os
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import ARGUMENTS
-from moss_memory.registry.decode import check_json, check_text
+from moss_memory.registry.decode import check_json, check_unicode
 from moss_memory.rows.names import normalize_workspace
 
 from .queries import load_queries
@@ -42,46 +42,48 @@ class IdempotentCall:
     """One call by its key; keys are distinct by workspace and tool.
 
     Only a hash of a caller's key is stored: its text may contain something that is erased later. Keys of older
-    versions, stored unhashed, are valid until they expire. A key with `is_new` was generated for this call, so its
-    first execution need not look it up.
+    versions, stored unhashed, are valid until they expire. A generated key need not be claimed by the first attempt.
     """
 
-    __slots__ = ("_answer", "_arguments", "_is_new", "_is_own", "_place", "_plain")
+    __slots__ = ("_answer", "_arguments", "_is_first_attempt", "_is_generated", "_place", "_plain")
 
-    def __init__(self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_new: bool) -> None:
+    def __init__(
+        self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_generated: bool
+    ) -> None:
         workspace = values.get("workspace")
         self._place = {
             "workspace": "" if workspace is None else normalize_workspace(workspace),
             "tool": tool,
-            "key": key if is_new else _hash_key(key),
+            "key": key if is_generated else _hash_key(key),
         }
         self._plain = key
-        self._is_new = self._is_own = is_new
+        self._is_generated = is_generated
+        self._is_first_attempt = True
         self._arguments = _digest(values, sent)
         self._answer = ""
 
-    def begin(self, tx: Transaction) -> dict[str, Any] | None:
-        """Return the stored answer of the call; None if it is to be executed now.
+    def claim_or_stored_answer(self, tx: Transaction) -> dict[str, Any] | None:
+        """Return the stored answer of the call; None if the key was claimed and the call is to be executed now.
 
         A concurrent call with the same key waits here for this one.
         """
-        if self._is_new:
-            self._is_new = False  # a retry looks the key up
+        is_first, self._is_first_attempt = self._is_first_attempt, False
+        if self._is_generated and is_first:
             return None
         tx.begin()
         before = tx.now_ms - KEPT_MS
         named = {**self._place, "plain": self._plain}
         if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
             return None
-        row = tx.row(sql["remembered"], named)
-        assert row is not None, "a key that cannot be claimed is there"
+        row = tx.row(sql["stored_answer"], named)
+        assert row is not None, "an unclaimed key must be stored"
         return self._stored_answer(*row)
 
     def _stored_answer(self, arguments: str | None, answer: str | None) -> dict[str, Any] | None:
         if arguments is None:
             raise _conflict(
-                "a call with this `idempotency_key` was carried out, and its answer was taken out since because "
-                "something was purged; nothing was done. Look at what is there"
+                "a call with this `idempotency_key` was executed, but its stored answer was erased when something "
+                "was purged; nothing was done. Fetch the row to see the result"
             )
         if arguments != self._arguments:
             raise _conflict(
@@ -91,28 +93,27 @@ class IdempotentCall:
         if answer is None:
             return None  # it ran in slices and was stopped before the last
         self._answer = answer
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        stored: dict[str, Any] = json.loads(answer)
+        return stored
 
-    def remember(self, tx: Transaction, answer: dict[str, Any]) -> None:
+    def store_answer(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Store the answer, in the transaction of the call."""
         self._answer = _encode(answer)
-        kept = {**self._place, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
-        tx.queue(sql["remember"], kept)
-        if not self._is_own or self._place["key"].startswith("0"):  # one in sixteen generated keys
-            tx.queue(sql["forget_expired"], {"before": tx.now_ms - KEPT_MS, "most": _MAX_EXPIRED})
+        row = {**self._place, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
+        tx.queue(sql["store_answer"], row)
+        if not self._is_generated or self._place["key"].startswith("0"):  # one in sixteen generated keys
+            tx.queue(sql["delete_expired_answers"], {"before": tx.now_ms - KEPT_MS, "most": _MAX_EXPIRED})
 
-    def correct(self, tx: Transaction, answer: dict[str, Any]) -> None:
+    def replace_answer(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Replace the stored answer, unless it was emptied meanwhile."""
-        tx.run(sql["correct"], {**self._place, "answer": _encode(answer)})
+        tx.run(sql["replace_answer"], {**self._place, "answer": _encode(answer)})
 
     def is_outdated(self, answer: dict[str, Any]) -> bool:
-        """Return whether the answer changed after the commit, which decides if an erasure succeeded."""
+        """Return True if the answer changed after the commit, which decides if an erasure succeeded."""
         return _encode(answer) != self._answer
 
 
 def new_key() -> str:
-    """Return a random key."""
     return os.urandom(16).hex()
 
 
@@ -122,7 +123,7 @@ def check_key(key: Any) -> str:
         raise invalid_request(
             f"`idempotency_key` must be a string of 1 to {KEY_MAX_CHARS} characters", path="idempotency_key"
         )
-    check_text(key, "idempotency_key")
+    check_unicode(key, "idempotency_key")
     return key
 
 

@@ -46,7 +46,6 @@ class Origin:
 
     @property
     def actor(self) -> str:
-        """Return the actor of the change."""
         actor: str = self.row["actor"]
         return actor
 

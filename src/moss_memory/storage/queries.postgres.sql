@@ -1,8 +1,8 @@
--- What PostgreSQL says in its own words.
+-- Statements whose text differs on PostgreSQL.
 
--- name: forget_expired
--- What another call is removing right now is left to it. They are chosen once: as a part of the condition they would be
--- chosen anew for each row where the server thinks that quicker, and more would go than were asked for.
+-- name: delete_expired_answers
+-- Rows that another call is deleting are skipped. The rows are selected in a materialized expression: the planner may
+-- run a subquery once per row, and then more than `most` rows would be deleted.
 with expired as materialized (
   select workspace_norm, tool, call_key from remembered where at_ms <= :before
   order by at_ms, workspace_norm, tool, call_key limit :most for update skip locked
@@ -11,8 +11,8 @@ delete from remembered using expired
 where remembered.workspace_norm = expired.workspace_norm and remembered.tool = expired.tool
   and remembered.call_key = expired.call_key
 
--- name: remembered
--- It is written again as it is: so the answer is given only when it is known to be as safe as a commit makes it.
+-- name: stored_answer
+-- The row is rewritten unchanged, so that the answer is returned only after a commit that is as durable as the first.
 update remembered set at_ms = at_ms
 where workspace_norm = :workspace and tool = :tool and call_key in (:key, :plain)
 returning arguments, answer

@@ -38,7 +38,8 @@ def _on_server(config: Config, url: str) -> Config:
         )
     if not is_well_formed(url):
         raise invalid_request(
-            f"the address cannot be read: what is no letter or digit has to be encoded; {_KNOWN}", path="to"
+            f"the address cannot be read: characters other than letters and digits must be percent-encoded; {_KNOWN}",
+            path="to",
         )
     return config.replace(url=url)
 

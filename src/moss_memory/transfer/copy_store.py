@@ -12,21 +12,23 @@ import hashlib
 from moss_memory.errors import MossError
 from moss_memory.storage.engine import open_engine
 from moss_memory.storage.store_url import target_of
+from moss_memory.storage.transaction_context import committing
 
 from .export_schema import MAX_VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Any
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine, ReadTransaction, Row, Transaction
 
     Answer = dict[str, Any]
 
 _COPIED_LAST = ("task_claims", "versions")
-"""Tables whose rows are deleted together with the rows that they belong to; they are copied last."""
+"""Tables whose rows are deleted by cascade; they are copied last."""
 _ENGINE_TABLES = ("erasures", "upkeep")
 """Tables that an engine uses for itself."""
 _VECTORS = "vectors", ("doc", "model", "vector"), ("doc",)
@@ -39,7 +41,7 @@ _BATCH_CHARS = 4_000_000
 _TIMEOUT_S = 60.0
 
 
-def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Answer:
+def copy_store(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Answer:
     """Copy everything from the source to a new store and return the counts."""
     config, address = target_of(call.config, to)
     if not source.exists():
@@ -47,10 +49,10 @@ def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Ans
     existing, target = open_engine(config), open_engine(config, bulk_load=True)
     try:
         if existing.has_data():
-            raise _taken_error(address)
-        migration = Migration(source, target, call)
+            raise _exists_error(address)
+        copy = StoreCopy(source, target, call)
         resumed = target.exists()
-        done = migration.count() if dry_run else migration.run()
+        done = copy.count() if dry_run else copy.run()
     except MossError:
         raise
     except Exception as error:
@@ -73,13 +75,11 @@ class TableCopy:
         self._key = [columns.index(column) for column in key]
 
     def rows(self, tx: ReadTransaction) -> Iterator[Row]:
-        """Yield every row in key order."""
         order = ", ".join(self.key)
         for row in tx.stream(f"select {', '.join(self.columns)} from {self.name} order by {order}"):
             yield tuple([bytes(value) if isinstance(value, memoryview) else value for value in row])
 
     def key_of(self, row: Row) -> Row:
-        """Return the sort key of a row."""
         return tuple([row[at] for at in self._key])
 
     def insert(self, tx: Transaction, rows: list[Row]) -> None:
@@ -93,13 +93,12 @@ class TableCopy:
                 raise MossError("CONFLICT", "somebody else fills the target; let one migration run at a time")
 
     def delete(self, tx: Transaction, key: Row) -> None:
-        """Delete the row with this key."""
         condition = " and ".join([f"{column} = :{column}" for column in self.key])
         tx.run(f"delete from {self.name} where {condition}", dict(zip(self.key, key, strict=True)))
 
 
-class Migration:
-    """One run from a source to a target that is being filled."""
+class StoreCopy:
+    """One run from a source to a target that is marked as incomplete."""
 
     def __init__(self, source: Engine, target: Engine, call: CallContext) -> None:
         self._source = source
@@ -109,7 +108,7 @@ class Migration:
 
     def run(self) -> Answer:
         """Fill the target, compare it and mark it as complete."""
-        with _Snapshot(self._source, self._call) as source:
+        with _snapshot(self._source, self._call) as source:
             tables = self._common_tables(source)
             self._total = 2 * sum([_count(source, table.name) for table in tables])
             for table in tables:
@@ -121,12 +120,11 @@ class Migration:
         return {**answer, "changed": self._changed}
 
     def count(self) -> Answer:
-        """Return the number of rows to copy."""
-        with _Snapshot(self._source, self._call) as source:
+        with _snapshot(self._source, self._call) as source:
             found: list[dict[str, Any]] = [
                 {"table": table.name, "rows": _count(source, table.name)} for table in self._tables(source)
             ]
-        return {"tables": found, "rows": _sum(found)}
+        return {"tables": found, "rows": sum([table["rows"] for table in found])}
 
     def _tables(self, source: ReadTransaction) -> list[TableCopy]:
         names = [name for name in self._source.tables(source) if name not in _ENGINE_TABLES]
@@ -137,7 +135,7 @@ class Migration:
     def _common_tables(self, source: ReadTransaction) -> list[TableCopy]:
         """Return the tables to copy, with the same columns on both sides; only vectors may be computed again."""
         tables = self._tables(source)
-        with _Snapshot(self._target, self._call) as target:
+        with _snapshot(self._target, self._call) as target:
             target_columns = {table.name: set(self._target.columns(target, table.name)[0]) for table in tables}
         if not target_columns.get(_VECTORS[0], True):
             del tables[-1]
@@ -148,14 +146,14 @@ class Migration:
 
     def _fill(self, source: ReadTransaction, table: TableCopy) -> None:
         """Insert missing rows into the target, after deleting surplus rows that may conflict with them."""
-        with _Snapshot(self._target, self._call) as target:
+        with _snapshot(self._target, self._call) as target:
             batch = _Batch(self._target, table, self._call)
             has_rows = target.value(f"select 1 from {table.name} limit 1") is not None
             for wanted, found in _merge_join(table, table.rows(source), table.rows(target)) if has_rows else ():
                 if found is not None and wanted != found:
                     batch.remove(found)
             batch.write()
-        with _Snapshot(self._target, self._call) as target:
+        with _snapshot(self._target, self._call) as target:
             for wanted, found in _merge_join(table, table.rows(source), table.rows(target)):
                 self._step()
                 if wanted is not None and wanted != found:  # a counter cannot be removed, it is set
@@ -176,7 +174,7 @@ class Migration:
     def _compare(self, source: ReadTransaction, tables: list[TableCopy]) -> Answer:
         """Read both sides again and refuse any difference."""
         reports: list[dict[str, Any]] = []
-        with _Snapshot(self._target, self._call) as target:
+        with _snapshot(self._target, self._call) as target:
             for table in tables:
                 count, sum_ = 0, hashlib.sha256()
                 for wanted, found in _merge_join(table, table.rows(source), table.rows(target)):
@@ -188,7 +186,7 @@ class Migration:
                 reports.append({"table": table.name, "rows": count, "sha256": sum_.hexdigest()})
             if list(source.stream(_SELECT_ACTIVITY)) != list(target.stream(_SELECT_ACTIVITY)):
                 raise _difference_error("activity")
-        return {"tables": reports, "rows": _sum(reports)}
+        return {"tables": reports, "rows": sum([table["rows"] for table in reports])}
 
     def _step(self) -> None:
         self._done += 1
@@ -211,12 +209,10 @@ class _Batch:
         self.changed = 0
 
     def remove(self, row: Row) -> None:
-        """Delete a row."""
         self._deleted.append(self._table.key_of(row))
         self._count_change(0)
 
     def add(self, row: Row) -> None:
-        """Insert a row."""
         self._inserted.append(row)
         self._count_change(sum([len(value) for value in row if isinstance(value, (str, bytes))]))
 
@@ -227,7 +223,6 @@ class _Batch:
             self.write()
 
     def write(self) -> None:
-        """Write the collected changes."""
         if self._deleted or self._inserted:
             _write(self._target, self._call, self._write_batch)
             self._deleted, self._inserted, self._chars = [], [], 0
@@ -238,30 +233,13 @@ class _Batch:
         self._table.insert(tx, self._inserted)
 
 
-class _Snapshot:
-    """A read snapshot of a store."""
-
-    def __init__(self, engine: Engine, call: CallContext) -> None:
-        self._tx = engine.begin_read(snapshot=True, call=call)
-
-    def __enter__(self) -> ReadTransaction:
-        return self._tx
-
-    def __exit__(self, *_: object) -> None:
-        self._tx.rollback()
-        self._tx.release()
+def _snapshot(engine: Engine, call: CallContext) -> AbstractContextManager[ReadTransaction]:
+    return committing(engine.begin_read(snapshot=True, call=call))
 
 
 def _write(engine: Engine, call: CallContext, body: Callable[[Transaction], object]) -> None:
-    tx = engine.begin_write(timeout_s=_TIMEOUT_S, call=call)
-    try:
+    with committing(engine.begin_write(timeout_s=_TIMEOUT_S, call=call)) as tx:
         body(tx)
-        tx.commit()
-    except BaseException:
-        tx.rollback()
-        raise
-    finally:
-        tx.release()
 
 
 def _merge_join(table: TableCopy, left: Iterator[Row], right: Iterator[Row]) -> Iterator[tuple[Row | None, Row | None]]:
@@ -276,26 +254,22 @@ def _merge_join(table: TableCopy, left: Iterator[Row], right: Iterator[Row]) -> 
 
 
 def _count(tx: ReadTransaction, table: str) -> int:
-    found: int = tx.value(f"select count(*) from {table}")
-    return found
+    count: int = tx.value(f"select count(*) from {table}")
+    return count
 
 
-def _sum(tables: list[dict[str, Any]]) -> int:
-    return sum([table["rows"] for table in tables])
-
-
-def _taken_error(address: str) -> MossError:
+def _exists_error(address: str) -> MossError:
     return MossError(
         "CONFLICT",
-        f"there is a store in {address} already; a migration fills only a new one. Choose another place; "
-        "`moss export --all` and `moss import` bring one store into another",
+        f"there is a store in {address} already; `moss migrate` fills only a new one. Choose another place; "
+        "`moss export --all` and `moss import` add one store to another",
     )
 
 
 def _difference_error(table: str) -> MossError:
     return MossError(
         "STORAGE_CORRUPT",
-        f"the target holds something else in {table} than was written there; it stays marked as unfinished. Remove it "
-        "and begin anew; the source is as it was",
+        f"{table} of the target differs from the source; the target stays marked as incomplete. Remove it and begin "
+        "again; the source is unchanged",
         details={"table": table},
     )

@@ -9,11 +9,13 @@ from moss_memory.rows.names import is_local
 from moss_memory.storage.files.sandbox import large_warning
 
 from . import history_files
-from .export_layout import MANIFEST, NUMBERS, Manifest, deleted_path_of, digest, path_of, record_path_of
-from .families import artifacts, capsules, reasoning
+from .export_layout import MANIFEST, NUMBERS, Manifest, digest, record_path
+from .families import reasoning
 from .families import tasks as task
+from .families.artifacts import ARTIFACTS
+from .families.capsules import CAPSULES
 from .families.record_files import records_in
-from .workspace_files import FOLDERS, WorkspaceFiles
+from .reasoning_task_files import FOLDERS, WorkspaceFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,26 +30,19 @@ if TYPE_CHECKING:
 _PROGRESS_EVERY = 200
 
 
-def export_folder(
-    tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool = False, with_local: bool = False
-) -> dict[str, Any]:
-    """Write the whole store into a folder; return the counts and the number of changed files.
+class FolderExport:
+    """One export: first it determines the files, then it writes the changed ones.
 
     Files of the last export without a row in the store are removed; nothing else in the folder is touched. Until the
     end the manifest marks the export as incomplete.
     """
-    tree.claim()
-    return Export(tx, tree, with_history=with_history, with_local=with_local).run()
-
-
-class Export:
-    """One export: first it determines the files, then it writes the changed ones."""
 
     def __init__(self, tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool, with_local: bool) -> None:
         self._tx = tx
         self._tree = tree
         self._with_history = with_history
-        self._old = _old_manifest(tree)
+        old = tree.read(MANIFEST)
+        self._old = Manifest({}, {}) if old is None else Manifest.read(old)
         self._with_local = with_local
         self._left_local = 0
         self._counts: dict[str, int] = {}
@@ -59,7 +54,7 @@ class Export:
         self._largest = ("", 0)
 
     def run(self) -> dict[str, Any]:
-        """Update the folder to the content of the store."""
+        """Write the whole store into the folder; return the counts and the number of changed files."""
         self._refuse_foreign_files()
         removed = sorted(self._old.files.keys() - self._new.files.keys())
         for name, content in self._files():
@@ -71,7 +66,9 @@ class Export:
         for name in removed:
             self._mark_incomplete()
             self._tree.remove(name)
-        self._finish()
+        self._tree.sync()
+        if self._tree.write(MANIFEST, self._new.encode()):
+            self._tree.sync()
         answer = {
             "folder": self._tree.path,
             "counts": self._new.counts,
@@ -90,11 +87,6 @@ class Export:
             self._is_marked = True
             files = {**self._old.files, **self._new.files}
             self._tree.write(MANIFEST, Manifest(self._new.counts, files, complete=False).encode())
-            self._tree.sync()
-
-    def _finish(self) -> None:
-        self._tree.sync()
-        if self._tree.write(MANIFEST, self._new.encode()):
             self._tree.sync()
 
     def _refuse_foreign_files(self) -> None:
@@ -132,18 +124,18 @@ class Export:
         """Yield path and content of every thing; count them and collect the columns that belong to the store."""
         counts |= dict.fromkeys(("capsules", "artifacts", "reasoning", "tasks", "records"), 0)
         self._left_local = 0
-        for module in (capsules, artifacts):
-            for values in module.TABLE.rows(self._tx):
+        for family in (CAPSULES, ARTIFACTS):
+            for values in family.table.rows(self._tx):
                 if is_local(values["tags_json"]) and not self._with_local:
                     self._left_local += 1
                     continue
-                counts[module.FOLDER] += 1
-                path = (path_of if values["deleted_at"] is None else deleted_path_of)(module, values)
-                numbers.append({"file": path, **{name: values[name] for name in module.LOCAL}})
-                yield path, module.encode(module.completed(self._tx, values))
+                counts[family.folder] += 1
+                path = (family.path if values["deleted_at"] is None else family.deleted_path)(values)
+                numbers.append({"file": path, **{name: values[name] for name in family.local}})
+                yield path, family.encode(family.add_code_state(self._tx, values))
         for record in records_in(self._tx):
             counts["records"] += 1
-            path = record_path_of(record.id, record.values["workspace_norm"])
+            path = record_path(record.id, record.values["workspace_norm"])
             numbers.append({"file": path, **record.numbers()})
             yield path, record.encode()
         for workspace in workspaces(self._tx):
@@ -168,11 +160,6 @@ def workspaces(tx: ReadTransaction) -> list[str]:
                 workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{where}")
             }
     return sorted(found)
-
-
-def _old_manifest(tree: SafeDirectory) -> Manifest:
-    content = tree.read(MANIFEST)
-    return Manifest({}, {}) if content is None else Manifest.read(content)
 
 
 def _lines(lines: Iterable[Line]) -> bytes:

@@ -14,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .export_schema import Values
-
 FIRST_FORMAT, FORMAT = 1, 2
 MANIFEST = "manifest.json"
 CAPSULES = "capsules"
@@ -35,20 +33,7 @@ _OURS = {
 }
 
 
-def path_of(module: Any, values: Values) -> str:
-    """Return the path of a capsule or an artifact."""
-    name = encode_id(values["id"]) if values["name_norm"] is None else encode_name(values["name_norm"])
-    return f"{module.FOLDER}/{encode_name(values['workspace_norm'])}/{name}{module.SUFFIX}"
-
-
-def deleted_path_of(module: Any, values: Values) -> str:
-    """Return the path of a deleted capsule or artifact, of which several may have had the same name."""
-    folder = f"{DELETED}/{module.FOLDER}/{encode_name(values['workspace_norm'])}"
-    return f"{folder}/{encode_id(values['id'])}{module.SUFFIX}"
-
-
-def record_path_of(id: str, workspace: str) -> str:
-    """Return the path of a record."""
+def record_path(id: str, workspace: str) -> str:
     return f"{RECORDS}/{encode_name(workspace)}/{encode_id(id)}.json"
 
 

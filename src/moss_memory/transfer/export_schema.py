@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.registry.decode import check_json, check_text
+from moss_memory.registry.decode import check_json, check_unicode
 from moss_memory.rows.names import normalize_name
 
 TYPE_CHECKING = False
@@ -104,7 +104,6 @@ class Json:
         self.none = none
 
     def encode(self, value: Any) -> str:
-        """Return the column's text of a value."""
         return json.dumps(value, ensure_ascii=self._ascii, separators=self._separators)
 
     def read(self, text: str) -> tuple[Any, bool]:
@@ -124,7 +123,6 @@ class Json:
 
 
 def text(name: str, *, optional: bool = False, default: str | None = None) -> ExportColumn:
-    """Return a text column."""
     return ExportColumn(name, _text, optional=optional, default=default)
 
 
@@ -144,7 +142,6 @@ def number(name: str, series: str, *, optional: bool = False, endless: bool = Fa
 
 
 def flag(name: str, *, default: int | None = None) -> ExportColumn:
-    """Return a boolean column, stored as 1 or 0."""
     return choice(name, (0, 1), default=default)
 
 
@@ -194,7 +191,6 @@ def json_column(
 
 
 def tags_column() -> ExportColumn:
-    """Return the column of tags; no tags is an empty list."""
     return json_column("tags_json", list, of=str, spaced=True, none=[])
 
 
@@ -205,7 +201,7 @@ def _of(kind: type | None) -> str:
 def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise InvalidRow(f"{key} must be a string")
-    check_text(value, key)
+    check_unicode(value, key)
     return value
 
 
@@ -237,7 +233,6 @@ class Renumbering:
         return value if value == 0 or value >= _LAST_NUMBER else value + self.offsets.get(series, 0)
 
     def changes(self, series: str) -> bool:
-        """Return whether it changes the numbers of a series."""
         return bool(self.offsets.get(series))
 
 
@@ -265,7 +260,6 @@ class NumbersInUse(Renumbering):
         self.found: dict[str, set[int]] = {}
 
     def number(self, series: str, value: int) -> int:
-        """Collect the number and return it."""
         if 0 < value < _LAST_NUMBER:
             self.found.setdefault(series, set()).add(value)
         return value
@@ -284,6 +278,7 @@ class Table:
         refers: dict[str, str] | None = None,
         unique: tuple[tuple[str, ...], ...] = (),
         only: str = "",
+        check: Callable[[Values], None] | None = None,
         fix: Callable[[Values, Renumbering], None] | None = None,
     ) -> None:
         self.name = name
@@ -299,6 +294,8 @@ class Table:
         """Columns that no two lines have the same of, unless one is null."""
         self.only = only
         """The condition on rows that are moved at all."""
+        self._check = check
+        """Function that raises `InvalidRow` if readers cannot process a row."""
         self._fix = fix
         """Function that renumbers values inside texts."""
         self._keys = {key for column in columns for key in (column.name, column.key)}
@@ -309,7 +306,6 @@ class Table:
             yield self.values(row)
 
     def select(self, condition: str = "") -> str:
-        """Return the statement that reads its rows."""
         columns, order = ", ".join(self.columns), ", ".join(self.key)
         return f"select {columns} from {self.name}{self._where(condition)} order by {order}"
 
@@ -318,11 +314,9 @@ class Table:
         return f" where {condition_text}" if condition_text else ""
 
     def values(self, row: Row) -> Values:
-        """Return a row of `select` by column."""
         return dict(zip(self.columns, row, strict=True))
 
     def line(self, values: Values, *without: str) -> Line:
-        """Return the row as a line."""
         line: Line = {}
         for name, column in self.columns.items():
             if name not in without:
@@ -335,24 +329,26 @@ class Table:
         if unknown is not None:
             raise InvalidRow(f"{self.name} has no field {unknown[:80]!r}")
         try:
-            return {name: column.read_value(line) for name, column in self.columns.items()}
+            values = {name: column.read_value(line) for name, column in self.columns.items()}
         except MossError as error:
             raise InvalidRow(error.message) from None
+        if self._check is not None:
+            self._check(values)
+        return values
 
-    def moved(self, values: Values, move: Renumbering) -> Values:
+    def renumber(self, values: Values, renumbering: Renumbering) -> Values:
         """Return the row with the numbers of the target store."""
-        moved = dict(values)
+        row = dict(values)
         for name, column in self.columns.items():
-            if column.series and moved[name] is not None:
-                moved[name] = move.number(column.series, moved[name])
-        if move.workspace is not None and self.workspace:
-            moved[self.workspace] = move.workspace
+            if column.series and row[name] is not None:
+                row[name] = renumbering.number(column.series, row[name])
+        if renumbering.workspace is not None and self.workspace:
+            row[self.workspace] = renumbering.workspace
         if self._fix is not None:
-            self._fix(moved, move)
-        return moved
+            self._fix(row, renumbering)
+        return row
 
     def insert(self) -> str:
-        """Return the statement that inserts a row."""
         parameters = ", ".join([f":{name}" for name in self.columns])
         return f"insert into {self.name} ({', '.join(self.columns)}) values ({parameters})"
 
@@ -376,13 +372,11 @@ class Table:
             if not tx.insert_all(self.insert(), rows[start : start + batch]):
                 raise InvalidRow(f"the lines of {self.name} contradict each other")
 
-    def holds(self, tx: ReadTransaction, workspace: str) -> bool:
-        """Return True if it has rows of a workspace."""
+    def has_rows(self, tx: ReadTransaction, workspace: str) -> bool:
         found = f"select 1 from {self.name}{self._where(self.workspace_condition)} limit 1"
         return tx.row(found, {"workspace": workspace}) is not None
 
     def delete(self, tx: Transaction, workspace: str) -> None:
-        """Delete the rows of a workspace."""
         tx.run(f"delete from {self.name}{self._where(self.workspace_condition)}", {"workspace": workspace})
 
     def rename(self, tx: Transaction, workspace: str, *, to: str, spelled: str) -> None:
@@ -392,16 +386,6 @@ class Table:
             changed = ", ".join([f"{column} = :{value}" for column, value in names.items()])
             given = {"workspace": workspace, "to": to, "spelled": spelled}
             tx.run(f"update {self.name} set {changed}{self._where(self.workspace_condition)}", given)
-
-
-def thing_fields(
-    table: Table, values: Values, without: tuple[str, ...], always: tuple[str, ...], known_as: str | None
-) -> Line:
-    """Return the fields of a named row in a file of its own; absent ones are left out unless `always` names them."""
-    fields = {key.removesuffix("_raw"): value for key, value in table.line(values, *without).items()}
-    if known_as is not None:
-        fields["id"] = known_as
-    return {key: value for key, value in fields.items() if key in always or value not in (None, [])}
 
 
 def json_file(value: Any) -> bytes:

@@ -1,11 +1,13 @@
-"""Names as parts of paths: readable, percent-encoded where a file system could refuse or confuse them."""
+"""Names as path components: readable, percent-encoded where a file system could refuse or confuse them."""
 
 from __future__ import annotations
 
 import re
 
+from moss_memory.storage.call import ULID_ALPHABET
+
 _MAX_BYTES = 200
-"""The maximum length of a part; with a suffix it stays below the limits of file systems."""
+"""The maximum length of a path component; with a suffix it stays below the limits of file systems."""
 _SAFE = re.compile(r"[a-z0-9_][a-z0-9_ .+,;=@~!#$&'(){}\[\]^`-]*(?<![. ])")
 """Names that every file system accepts unencoded."""
 _FORBIDDEN = frozenset('/\\:*?"<>|%')
@@ -13,22 +15,21 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..
 """Names of devices on Windows, with any extension."""
 _ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _OTHER_ID = "%id~"
 _CUT = "%~"
-"""Marks that no encoded name contains."""
+"""Marks that percent-encoding never produces."""
 
 
 def encode_name(norm: str) -> str:
-    """Return the normal form of a name as a part of a path.
+    """Return the normal form of a name as a path component.
 
-    Two names never give parts that a file system without case takes for one. A name that looks like an id is encoded,
-    because unnamed things have their id as file name.
+    Different names give paths that differ by more than case. A name that looks like an id is encoded, because rows
+    without a name use their id.
     """
-    if _SAFE.fullmatch(norm) and len(norm) <= _MAX_BYTES and not _is_special(norm):
+    special = _is_special(norm)
+    if _SAFE.fullmatch(norm) and len(norm) <= _MAX_BYTES and not special:
         return norm
     last = len(norm) - 1
-    special = _is_special(norm)
     parts = [
         _percent(one) if (special and index == 0) or _must_encode(one, index, last) else one
         for index, one in enumerate(norm)
@@ -37,7 +38,7 @@ def encode_name(norm: str) -> str:
 
 
 def encode_id(id: str) -> str:
-    """Return an id as a part of a path: ULIDs and UUIDs unchanged, others marked and encoded."""
+    """Return an id as a path component: ULIDs and UUIDs unchanged, others marked and encoded."""
     if _ULID.fullmatch(id) or _UUID.fullmatch(id):
         return id
     encoded = "".join([one if one.isascii() and (one.islower() or one.isdigit()) else _percent(one) for one in id])
@@ -49,24 +50,24 @@ def derive_id(*parts: str) -> str:
     import hashlib
 
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:15], "big")
-    return "00" + "".join([_ULID_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5)])
+    return "00" + "".join([ULID_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5)])
 
 
-def decode_name(part: str) -> str:
-    """Return the name in a part of a path; that of a shortened part cannot be recovered."""
+def decode_name(path_component: str) -> str:
+    """Return the name in a path component; that of a shortened one cannot be recovered."""
     from urllib.parse import unquote  # only few files need it
 
-    return unquote(part, errors="strict") if "%" in part else part
+    return unquote(path_component, errors="strict") if "%" in path_component else path_component
 
 
-def decode_id(part: str) -> str:
-    """Return the id that a part of a path means."""
-    return decode_name(part.removeprefix(_OTHER_ID))
+def decode_id(path_component: str) -> str:
+    """Return the id of a path component."""
+    return decode_name(path_component.removeprefix(_OTHER_ID))
 
 
-def is_id(part: str) -> bool:
-    """Return whether a part of a path is an id and no name."""
-    return part.startswith(_OTHER_ID) or _ULID.fullmatch(part) is not None
+def is_id(path_component: str) -> bool:
+    """Return True if a path component is an id and not a name."""
+    return path_component.startswith(_OTHER_ID) or _ULID.fullmatch(path_component) is not None
 
 
 def _is_special(norm: str) -> bool:
@@ -89,7 +90,7 @@ def _percent(character: str) -> str:
 
 
 def _shorten(encoded: str, name: str) -> str:
-    """Return a part that is too long as its beginning and a hash of the name."""
+    """Return a component that is too long as its beginning and a hash of the name."""
     raw = encoded.encode()
     if len(raw) <= _MAX_BYTES:
         return encoded

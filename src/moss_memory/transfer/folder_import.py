@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import contextmanager
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
@@ -17,17 +17,17 @@ from moss_memory.tools.capsule.import_lines import (
 )
 
 from . import front_matter, history_files
-from .export_layout import ARTIFACT_LINES, CAPSULES, DELETED, FIRST_FORMAT, MANIFEST, NUMBERS, RECORDS, Manifest, digest
-from .export_schema import InvalidRow
-from .families import artifacts as artifact
-from .families import capsules as capsule
+from .export_layout import ARTIFACT_LINES, DELETED, FIRST_FORMAT, MANIFEST, NUMBERS, RECORDS, Manifest, digest
+from .export_schema import InvalidRow, json_object
 from .families import records as record
+from .families.artifacts import ARTIFACTS, artifact_row
+from .families.capsules import CAPSULES, capsule_row
 from .families.record_files import RecordRows
 from .file_names import decode_name
 from .folder_numbers import FolderNumbers
-from .workspace_files import FOLDERS, ORIGINS, in_store_numbers, parse_rows, table_of
-from .workspace_import import FILES as WORKSPACE_FILES
-from .workspace_import import TABLES, Workspaces
+from .reasoning_task_files import FOLDERS, ORIGINS, in_store_numbers, parse_rows, table_at_path
+from .reasoning_task_import import FILES as WORKSPACE_FILES
+from .reasoning_task_import import TABLES, Workspaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,26 +39,20 @@ if TYPE_CHECKING:
     from moss_memory.storage.files.safe_directory import SafeDirectory
 
     from .export_schema import Line, Table, Values
+    from .families.named_files import NamedFiles
 
     Where = dict[str, Any]
 
-_MARKDOWN = ".md"
 _RECORDS = {table.name: table for table in record.TABLES}
 _BATCH_ROWS = 200
 
 
-def import_folder(tx: Transaction, tree: SafeDirectory, mode: str) -> dict[str, Any]:
-    """Import a folder completely or not at all; conflicts are resolved by the mode."""
-    folder = Folder(tree, tx.config)
-    folder.read(tx)
-    return FolderImport(tx, folder, mode).run()
-
-
-class Folder:
+class ParsedFolder:
     """The parsed files of a folder; reading and validation happen before the write lock."""
 
     def __init__(self, tree: SafeDirectory, config: Config) -> None:
         self._tree = tree
+        self.path = tree.path
         self._max_bytes = config.import_max_bytes
         self._workspace = config.workspace or DEFAULT_WORKSPACE
         self._manifest: Manifest | None = None
@@ -85,8 +79,8 @@ class Folder:
         if self._manifest is not None and self._manifest.format == FIRST_FORMAT:
             self._read_first_layout(tx)
         else:
-            self._read_things(tx)
-        self.ignored += sorted(name for name in self._tree.skipped if not name.endswith((_MARKDOWN, ".jsonl")))
+            self._read_current_layout(tx)
+        self.ignored += sorted(name for name in self._tree.skipped if not name.endswith((CAPSULES.suffix, ".jsonl")))
         try:
             self.workspaces.check()
         except InvalidRow as problem:
@@ -95,44 +89,47 @@ class Folder:
             raise invalid_request(f"there is no {MANIFEST} and no Markdown file in {self._tree.path}")
 
     def _read_first_layout(self, tx: Transaction) -> None:
-        """Read the files of exports before the layout that sync uses too."""
-        for name in self._names((_MARKDOWN,)):
+        """Read the files of an export before the layout that sync uses too."""
+        assert self._manifest is not None
+        for name in self._names((CAPSULES.suffix,)):
             tx.check_cancelled()
             self._parse_markdown(tx, name, {})
-        self._read_lines(tx)
+        for name in sorted(self._manifest.files):
+            if not name.endswith(CAPSULES.suffix):
+                tx.check_cancelled()
+                self._read_lines(tx, name)
 
     def _names(self, suffixes: tuple[str, ...]) -> list[str]:
         """Return the files of the manifest and others beside them; without a manifest, all that may be Moss's."""
         listed = [] if self._manifest is None else [name for name in self._manifest.files if name.endswith(suffixes)]
-        found = set(self._tree.files(_MARKDOWN, "" if self._manifest is None else CAPSULES))
+        found = set(self._tree.files(CAPSULES.suffix, "" if self._manifest is None else CAPSULES.folder))
         if self._manifest is None:
-            for folder in (artifact.FOLDER, RECORDS, *FOLDERS):
+            for folder in (ARTIFACTS.folder, RECORDS, *FOLDERS):
                 found |= {name for name in self._tree.files("", folder) if name.count("/") == 2}
         return sorted({*listed, *[name for name in found if name.endswith(suffixes)]})
 
-    def _read_things(self, tx: Transaction) -> None:
+    def _read_current_layout(self, tx: Transaction) -> None:
         """Read the files of the layout that sync and export share, and Markdown files written by hand."""
         numbers = self._read_numbers(tx)
         records = RecordRows(numbers.last_record)
-        work: dict[str, dict[str, list[Values]]] = {}
-        for name in self._names((_MARKDOWN, ".json", ".jsonl")):
+        tables_by_workspace: dict[str, dict[str, list[Values]]] = {}
+        for name in self._names((CAPSULES.suffix, ".json", ".jsonl")):
             tx.check_cancelled()
             family = name.removeprefix(f"{DELETED}/").partition("/")[0]
-            if family in (CAPSULES, artifact.FOLDER) or name.endswith(_MARKDOWN):
-                parse = self._parse_markdown if name.endswith(_MARKDOWN) else self._parse_artifact_file
+            if family in (CAPSULES.folder, ARTIFACTS.folder) or name.endswith(CAPSULES.suffix):
+                parse = self._parse_markdown if name.endswith(CAPSULES.suffix) else self._parse_artifact_file
                 parse(tx, name, numbers.of_file(name))
             elif family == RECORDS:
-                with _Refusal({"file": name}):
-                    records.add(name, _text_of(name, self._content(tx, name)), numbers.of_file(name))
+                with _refusing_import({"file": name}):
+                    records.add(name, _decode_text(name, self._content(tx, name)), numbers.of_file(name))
                     self.record_count += 1
-            elif table_of(name) is not None:
-                self._parse_table(tx, name, numbers, work)
+            elif table_at_path(name) is not None:
+                self._parse_table(tx, name, numbers, tables_by_workspace)
             elif name == history_files.FILE:
-                for number, line in _json_lines(name, self._content(tx, name)):
-                    self._parse_line(name, {"file": name, "line": number}, line)
+                self._read_lines(tx, name)
         self.records = records.rows
-        with _Refusal({"file": NUMBERS}):
-            self._add_workspaces(work, numbers)
+        with _refusing_import({"file": NUMBERS}):
+            self._add_workspaces(tables_by_workspace, numbers)
 
     def _read_numbers(self, tx: Transaction) -> FolderNumbers:
         numbers = FolderNumbers()
@@ -140,24 +137,28 @@ class Folder:
             self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
         elif NUMBERS in self._manifest.files:
             for number, line in _json_lines(NUMBERS, self._content(tx, NUMBERS)):
-                with _Refusal({"file": NUMBERS, "line": number}):
+                with _refusing_import({"file": NUMBERS, "line": number}):
                     numbers.add(line)
         return numbers
 
     def _parse_table(
-        self, tx: Transaction, name: str, numbers: FolderNumbers, work: dict[str, dict[str, list[Values]]]
+        self,
+        tx: Transaction,
+        name: str,
+        numbers: FolderNumbers,
+        tables_by_workspace: dict[str, dict[str, list[Values]]],
     ) -> None:
-        table, workspace = table_of(name), decode_name(name.split("/")[1])
+        table, workspace = table_at_path(name), decode_name(name.split("/")[1])
         assert table is not None
         workspace = numbers.workspace_at(name) or workspace
-        with _Refusal({"file": name}):
-            content = _text_of(name, self._content(tx, name))
+        with _refusing_import({"file": name}):
+            content = _decode_text(name, self._content(tx, name))
             rows = [values for _, values in parse_rows(table, content, workspace, numbers.revisions_of(workspace))]
-            work.setdefault(workspace, {})[table] = rows
+            tables_by_workspace.setdefault(workspace, {})[table] = rows
 
-    def _add_workspaces(self, work: dict[str, dict[str, list[Values]]], numbers: FolderNumbers) -> None:
+    def _add_workspaces(self, tables_by_workspace: dict[str, dict[str, list[Values]]], numbers: FolderNumbers) -> None:
         first = dict(numbers.highest)
-        for workspace, rows in work.items():
+        for workspace, rows in tables_by_workspace.items():
             moved = in_store_numbers(rows, numbers.of_workspace(workspace), first)
             for table in (*TABLES, ORIGINS):
                 for number, values in enumerate(moved.get(table, ()), 1):
@@ -168,12 +169,10 @@ class Folder:
     def _parse_artifact_file(self, tx: Transaction, name: str, local: Values) -> None:
         where, content = {"file": name}, self._content(tx, name)
         try:
-            workspace, called = _address_of(name, self._workspace)
-            row = artifact.decode(content.decode("utf-8"), workspace=workspace, name=called, local=local)
+            workspace, item_name = _address_of(name, self._workspace)
+            row = ARTIFACTS.decode(_decode_text("the file", content), workspace=workspace, name=item_name, local=local)
             self.artifacts.append((where, _as_deleted(name, row)))
-        except UnicodeDecodeError:
-            self.errors_found.append(invalid_record(where, {}, InvalidRecordError("the file is not UTF-8")))
-        except (InvalidRow, MossError) as error:
+        except (InvalidRecordError, InvalidRow, MossError) as error:
             self.errors_found.append(invalid_record(where, {}, error))
 
     def _content(self, tx: Transaction, name: str) -> bytes:
@@ -192,12 +191,9 @@ class Folder:
         where, content = {"file": name}, self._content(tx, name)
         line: Line = {}
         try:
-            line, text = front_matter.read(content.decode("utf-8"))
-            workspace, called = _address_of(name, self._workspace)
-            row, unknown = capsule.row_from({**line, **local}, text, workspace=workspace, name=called)
-        except UnicodeDecodeError:
-            self.errors_found.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
-            return
+            line, text = front_matter.parse_markdown(_decode_text("the file", content))
+            workspace, item_name = _address_of(name, self._workspace)
+            row, unknown = capsule_row({**line, **local}, text, workspace=workspace, name=item_name)
         except (InvalidRecordError, InvalidRow, MossError) as error:
             self.errors_found.append(invalid_record(where, line, error))
             return
@@ -206,18 +202,13 @@ class Folder:
             message = f"these fields do not belong to a capsule and were left out: {', '.join(unknown)[:200]}"
             self.errors_found.append(problem(where, line, "UNKNOWN_FIELD", message))
 
-    def _read_lines(self, tx: Transaction) -> None:
-        assert self._manifest is not None
-        for name in sorted(self._manifest.files):
-            if name.endswith(_MARKDOWN):
-                continue
-            tx.check_cancelled()
-            for number, line in _json_lines(name, self._content(tx, name)):
-                self._parse_line(name, {"file": name, "line": number}, line)
+    def _read_lines(self, tx: Transaction, name: str) -> None:
+        for number, line in _json_lines(name, self._content(tx, name)):
+            self._parse_line(name, {"file": name, "line": number}, line)
 
     @property
     def has_snapshots(self) -> bool:
-        """Return whether it has the snapshots of entities, as the first layout does."""
+        """Return True if it has the snapshots of entities, as the first layout does."""
         return self._manifest is not None and self._manifest.format == FIRST_FORMAT
 
     def reports_history(self) -> dict[str, int]:
@@ -228,7 +219,10 @@ class Folder:
     def _parse_line(self, name: str, where: Where, line: Line) -> None:
         try:
             if name == ARTIFACT_LINES:
-                self._parse_artifact(where, line)
+                try:
+                    self.artifacts.append((where, artifact_row(line)))
+                except (InvalidRow, MossError) as error:
+                    self.errors_found.append(invalid_record(where, line, error))
             elif name in WORKSPACE_FILES:
                 self.workspaces.add_line(name, line, f"{name} line {where['line']}")
             elif name == record.FILE:
@@ -238,27 +232,19 @@ class Folder:
         except InvalidRow as problem:
             raise invalid_request(f"{name} line {where['line']}: {problem}; nothing was imported", **where) from None
 
-    def _parse_artifact(self, where: Where, line: Line) -> None:
-        try:
-            self.artifacts.append((where, artifact.row_of(line)))
-        except (InvalidRow, MossError) as error:
-            self.errors_found.append(invalid_record(where, line, error))
-
     def _parse_record(self, where: Where, line: Line) -> None:
         table = _RECORDS.get(str(line.pop("table", "")))
         if table is None:
             raise InvalidRow("it names no table of records")
-        more = record.pop_properties(table.name, line)
-        values = table.read(line)
-        record.check(table.name, values)
-        self.records.append((table, where, values, more))
+        properties = record.pop_properties(line) if table.name == "records" else []
+        self.records.append((table, where, table.read(line), properties))
         self.record_count += 1
 
 
 class FolderImport:
     """Import of a parsed folder into the store."""
 
-    def __init__(self, tx: Transaction, folder: Folder, mode: str) -> None:
+    def __init__(self, tx: Transaction, folder: ParsedFolder, mode: str) -> None:
         self._tx = tx
         self._folder = folder
         self._mode = mode
@@ -271,11 +257,11 @@ class FolderImport:
     def run(self) -> dict[str, Any]:
         """Write everything; raise on a conflict that the mode does not resolve."""
         folder, tx = self._folder, self._tx
-        imported = {"capsules": 0, "artifacts": 0}
+        imported = {}
         try:
             renamed = self._write_workspaces()
-            for room, key, rows in ((capsule, "capsules", folder.capsules), (artifact, "artifacts", folder.artifacts)):
-                imported[key] = self._import_rows(room, rows)
+            for files, rows in ((CAPSULES, folder.capsules), (ARTIFACTS, folder.artifacts)):
+                imported[files.folder] = self._import_rows(files, rows)
             self._write_records()
             folder.versions.write(tx, self._new_ids)
         except InvalidRow as problem:
@@ -285,7 +271,7 @@ class FolderImport:
         lines = {name.partition(".")[0]: count for name, count in folder.workspaces.lines.items()}
         tx.progress(1, 1)
         answer: dict[str, Any] = {
-            "folder": folder._tree.path,
+            "folder": folder.path,
             "imported": {**imported, **lines, "records": folder.record_count, **folder.reports_history()},
             "unchanged": self._unchanged,
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.errors_found),
@@ -305,17 +291,19 @@ class FolderImport:
             self._unchanged += workspaces.leave_equal(self._tx)
         present = workspaces.present(self._tx)
         if present and self._mode == "error":
-            told = {"code": "WORKSPACE_COLLISION", "message": "this workspace has reasoning or tasks already"}
-            self._collisions += [{"file": "reasoning, tasks", "workspace": one, **told} for one in present]
+            collision = {"code": "WORKSPACE_COLLISION", "message": "this workspace has reasoning or tasks already"}
+            self._collisions += [{"file": "reasoning, tasks", "workspace": one, **collision} for one in present]
             return []
         return workspaces.write(self._tx, self._mode, present)
 
-    def _import_rows(self, room: Any, rows: list[tuple[Where, Values]]) -> int:
+    def _import_rows(self, files: NamedFiles, rows: list[tuple[Where, Values]]) -> int:
         """Import capsules or artifacts, oldest change first, so that lists have the same order."""
         if not rows:
             return 0
         numbers = [row["change_seq"] or 0 for _, row in (*self._folder.capsules, *self._folder.artifacts)]
-        importer = NamedImporter(self._tx, self._mode, room, max(numbers), max([row["row_id"] or 0 for _, row in rows]))
+        importer = NamedImporter(
+            self._tx, self._mode, files, max(numbers), max([row["row_id"] or 0 for _, row in rows])
+        )
         rows = sorted(rows, key=_order)
         for start in range(0, len(rows), _BATCH_ROWS):
             importer.add(rows[start : start + _BATCH_ROWS])
@@ -323,7 +311,7 @@ class FolderImport:
             self._tx.progress(self._done)
         self._collisions += importer.collisions
         self._unchanged += importer.unchanged
-        family = room.versioned.family
+        family = files.versioned.family
         self._new_ids |= {(family, there): here for there, here in importer.new_ids.items()}
         return importer.imported
 
@@ -332,15 +320,14 @@ class FolderImport:
         _check_records(folder.records)
         offsets = {series: self._tx.value(query) for series, query in record.SERIES.items()}
         exported = folder.has_snapshots and record.FILE not in folder.changed
-        incoming = record.Incoming(self._tx, offsets, self._mode, as_exported=exported)
+        incoming = record.RecordImport(self._tx, offsets, self._mode, as_exported=exported)
         order = list(_RECORDS)
         for table, where, values, more in sorted(folder.records, key=lambda one: order.index(one[0].name)):
             self._tx.check_cancelled()
             incoming.add(table, where, values, more)
         incoming.finish()
         for where, values, message in incoming.collisions:
-            told = problem(where, {"id": values["submission_id"]}, "SUBMISSION_COLLISION", message)
-            self._collisions.append(told)
+            self._collisions.append(problem(where, {"id": values["submission_id"]}, "SUBMISSION_COLLISION", message))
 
 
 class NamedImporter(LineImporter):
@@ -349,9 +336,9 @@ class NamedImporter(LineImporter):
     Rows without numbers get some that no other row of the folder has, also if that row is in a later batch.
     """
 
-    def __init__(self, tx: Transaction, mode: str, room: Any, last_change: int, last_row_id: int) -> None:
-        super().__init__(tx, mode, versioned=room.versioned, statements=room.TABLE.statements())
-        self._is_empty = tx.value(f"select 1 from {room.TABLE.name} limit 1") is None
+    def __init__(self, tx: Transaction, mode: str, files: NamedFiles, last_change: int, last_row_id: int) -> None:
+        super().__init__(tx, mode, versioned=files.versioned, statements=files.table.statements())
+        self._is_empty = tx.value(f"select 1 from {files.table.name} limit 1") is None
         if self._is_empty:
             tx.advance_sequence(last_change)
         self._row_ids: set[int] = set()
@@ -364,10 +351,10 @@ class NamedImporter(LineImporter):
         if self._mode == "error":
             self._tx.begin()
             given = len(lines)
-            lines = self._changed(lines)
+            lines = self._without_equal(lines)
             self.unchanged += given - len(lines)
         for _, row in lines:
-            row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
+            row["id"] = row["id_in_folder"] = row["id"] or self._tx.new_id()
             row["row_id"] = self._row_id_for(row) if self._is_empty else None
             if row["change_seq"] is None or not self._is_empty:
                 row["change_seq"] = self._tx.next_change()
@@ -384,12 +371,12 @@ class NamedImporter(LineImporter):
     def _insert_all(self, rows: list[Values]) -> bool:
         if self._mode == "replace" or not self._tx.insert_all(self._sql["insert"], rows):
             return False
-        self.new_ids |= {row["came_as"]: row["id"] for row in rows}
+        self.new_ids |= {row["id_in_folder"]: row["id"] for row in rows}
         return True
 
     def _insert(self, row: Values) -> None:
         self._tx.run(self._sql["insert"], row)
-        self.new_ids[row["came_as"]] = row["id"]
+        self.new_ids[row["id_in_folder"]] = row["id"]
         self.imported += 1
 
 
@@ -403,14 +390,14 @@ def _address_of(name: str, default: str) -> tuple[str, str]:
     """Return workspace and name of a path: its first folder, and the rest."""
     inner = name.removeprefix(f"{DELETED}/")
     folder, slash, path = inner.partition("/")
-    if folder in (CAPSULES, artifact.FOLDER) and slash:
+    if folder in (CAPSULES.folder, ARTIFACTS.folder) and slash:
         try:
             path = decode_name(path)
         except UnicodeDecodeError:
             raise InvalidRecordError("the name of the file is not UTF-8") from None
     else:
         path = inner
-    path = path.removesuffix(_MARKDOWN).removesuffix(artifact.SUFFIX)
+    path = path.removesuffix(CAPSULES.suffix).removesuffix(ARTIFACTS.suffix)
     workspace, slash, rest = path.partition("/")
     return (workspace, rest) if slash else (default, path)
 
@@ -422,26 +409,21 @@ def _as_deleted(name: str, row: Values) -> Values:
     return row
 
 
-def _text_of(name: str, content: bytes) -> str:
+def _decode_text(name: str, content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidRow(f"{name} is not UTF-8") from None
 
 
-class _Refusal:
-    """A context that refuses the whole import if a file is invalid."""
-
-    def __init__(self, where: Where) -> None:
-        self._where = where
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, InvalidRow):
-            line = " line ".join(map(str, self._where.values()))
-            raise invalid_request(f"{line}: {error}; nothing was imported", **self._where) from None
+@contextmanager
+def _refusing_import(where: Where) -> Iterator[None]:
+    """Refuse the whole import if a file is invalid."""
+    try:
+        yield
+    except InvalidRow as error:
+        line = " line ".join(map(str, where.values()))
+        raise invalid_request(f"{line}: {error}; nothing was imported", **where) from None
 
 
 def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:
@@ -450,18 +432,11 @@ def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:
         if not raw.strip():
             continue
         try:
-            line = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):
-            line = None
-        if not isinstance(line, dict):
-            raise invalid_request(
-                f"{name} line {number} is no JSON object; nothing was imported", file=name, line=number
-            )
+            line = json_object(raw.decode("utf-8"))
+        except (InvalidRow, UnicodeDecodeError):
+            message = f"{name} line {number} is no JSON object; nothing was imported"
+            raise invalid_request(message, file=name, line=number) from None
         yield number, line
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _check_records(records: list[tuple[Table, Where, Values, Any]]) -> None:

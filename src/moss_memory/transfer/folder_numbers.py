@@ -80,11 +80,9 @@ class FolderNumbers:
         self._places[encode_name(line["workspace"])] = line["workspace"]
 
     def of_file(self, name: str) -> Values:
-        """Return the columns of a file's row."""
         return self._files.get(name, {})
 
     def of_workspace(self, workspace: str) -> Line | None:
-        """Return the numbers of a workspace, or None."""
         return self._workspaces.get(workspace)
 
     def workspace_at(self, path: str) -> str | None:
@@ -92,11 +90,9 @@ class FolderNumbers:
         return self._places.get(path.split("/")[1])
 
     def revisions_of(self, workspace: str) -> dict[str, Any]:
-        """Return the revisions of a workspace's tasks."""
         found: dict[str, Any] = self._workspaces.get(workspace, {}).get("revisions", {})
         return found
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value can be a number of a row."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LAST

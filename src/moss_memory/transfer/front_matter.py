@@ -17,13 +17,12 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _MARK = "\ufeff"
 
 
-def encode(line: Line, text: str) -> bytes:
-    """Return the file of a capsule."""
+def encode_markdown(line: Line, text: str) -> bytes:
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in line.items()]
     return f"{_FENCE}\n{''.join(lines)}{_FENCE}\n{text}".encode()
 
 
-def read(content: str) -> tuple[dict[str, Any], str]:
+def parse_markdown(content: str) -> tuple[dict[str, Any], str]:
     """Return fields and text of a file; without valid front matter everything is text.
 
     A handwritten value need not be JSON: invalid JSON is read as text, and `- item` lines as a list.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from moss_memory.tools.artifact.artifact_rows import versioned as artifacts
-from moss_memory.tools.capsule.capsule_rows import versioned as capsules
-
 from .export_schema import InvalidRow, Table, choice, counter, flag, json_column, number, tags_column, text, whole
+from .families.artifacts import ARTIFACTS
+from .families.capsules import CAPSULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ FILE = "history.jsonl"
 SUBJECT = "id"
 """Under which key a line has the id of the row; the table has its number."""
 
-VERSIONED_BY_FAMILY: dict[str, Versioned] = {one.family: one for one in (capsules, artifacts)}
+VERSIONED_BY_FAMILY: dict[str, Versioned] = {one.versioned.family: one.versioned for one in (CAPSULES, ARTIFACTS)}
 TABLE = Table(
     "versions",
     choice("family", tuple(VERSIONED_BY_FAMILY)),

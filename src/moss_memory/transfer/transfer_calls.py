@@ -1,7 +1,8 @@
-"""The whole store out to a folder and back: calls for people, on the command line and from Python, and no tools."""
+"""Export and import of the whole store as a folder. Not listed to agents."""
 
 from __future__ import annotations
 
+from moss_memory.registry.argument_types import Annotated, Literal
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     FINDINGS,
@@ -18,11 +19,9 @@ from moss_memory.storage.files.safe_directory import SafeDirectory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
 
 Folder = Annotated[str, "any folder that you may use"]
 WithHistory = Annotated[bool, "earlier versions too"]
@@ -44,7 +43,7 @@ _PROBLEM = ResponseSchema(
         "line": integer("its number in the file", optional=True),
         "id": text("its id, if it has one", optional=True),
         "name": text("its name, if it has one", optional=True),
-        "code": text("what is wrong with it"),
+        "code": text("the kind of fault"),
         "message": text("the same in a sentence"),
     },
     table=(
@@ -62,7 +61,7 @@ _RENAMED = ResponseSchema("RenamedWorkspace", {"workspace": text("as it was"), "
     visible=False,
     answers={
         "folder": file_path("the folder"),
-        "counts": object_of(ResponseSchema("ExportedCounts", _COUNTS), "how much of each is in it", shown="opened"),
+        "counts": object_of(ResponseSchema("ExportedCounts", _COUNTS), "number exported, by kind", shown="opened"),
         "files": integer("files beside the manifest"),
         "written": integer("files that are new or changed"),
         "removed": integer("files that the last export wrote and that are gone"),
@@ -79,11 +78,12 @@ def export_folder(
     A capsule is a Markdown file, an artifact or a record a JSON file, as `moss sync` writes them. Only what changed is
     written. Things with the tag `local` are left out and counted.
     """
-    from .export import export_folder as export
+    from .export import FolderExport
 
     tree = SafeDirectory(folder, home=tx.config.home, create=True)
     try:
-        return export(tx, tree, with_history=with_history, with_local=with_local)
+        tree.claim()
+        return FolderExport(tx, tree, with_history=with_history, with_local=with_local).run()
     finally:
         tree.close()
 
@@ -92,7 +92,7 @@ _LOST = ResponseSchema(
     "LostRow",
     {
         "table": text("where it was"),
-        "row": text("its key, where that is known", optional=True),
+        "row": text("its key, if known", optional=True),
         "column": text("the column that is not valid text", optional=True),
         "message": text("why"),
     },
@@ -119,11 +119,11 @@ SALVAGED = export_folder.answers.with_fields(
     visible=False,
     answers={
         "folder": file_path("the folder"),
-        "imported": object_of(ResponseSchema("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),
+        "imported": object_of(ResponseSchema("ImportedCounts", _COUNTS), "number imported, by kind", shown="opened"),
         "unchanged": integer("capsules, artifacts and workspaces that were there already and are equal"),
-        "skipped": integer("files and lines that hold nothing that could come in"),
-        "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others, at most 1,000"),
-        "changed": texts("files that are no longer as they were exported, or were not"),
+        "skipped": integer("files and lines that were not imported"),
+        "errors": list_of(_PROBLEM, "the faults of skipped files and the parts left out of others, at most 1,000"),
+        "changed": texts("files that differ from the manifest or are missing in it"),
         "renamed": list_of(_RENAMED, "workspaces whose reasoning and tasks have another name here", optional=True),
         "ignored": texts("files that mean nothing without a manifest, and links to folders", optional=True),
         **FINDINGS,
@@ -131,14 +131,16 @@ SALVAGED = export_folder.answers.with_fields(
     example="moss import ~/notes/moss --mode rename",
 )
 def import_folder(tx: Transaction, *, folder: Folder, mode: ImportMode = "error") -> dict[str, Any]:
-    """Bring an exported folder back, or a folder of Markdown files in, all in one transaction.
+    """Import an exported folder, or a folder of Markdown files, in one transaction.
 
     On a collision: `error` imports nothing, `replace` overwrites, `rename` adds a number.
     """
-    from .folder_import import import_folder as bring_in
+    from .folder_import import FolderImport, ParsedFolder
 
     tree = SafeDirectory(folder, home=tx.config.home)
     try:
-        return bring_in(tx, tree, mode)
+        parsed = ParsedFolder(tree, tx.config)
+        parsed.read(tx)
+        return FolderImport(tx, parsed, mode).run()
     finally:
         tree.close()

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import date
-    from typing import Any
+from datetime import date, timedelta
+from typing import Any
 
 WIDTH, HEIGHT = 1040, 200
 _LEFT, _TOP, _BOTTOM = 30, 8, 28
@@ -15,7 +11,7 @@ _GAP = 0.26
 _STEPS = (1, 2, 5)
 
 
-def plot_of(days: list[dict[str, Any]], families: list[str], weeks: int, today: date) -> dict[str, Any]:
+def build_chart(days: list[dict[str, Any]], families: list[str], weeks: int, today: date) -> dict[str, Any]:
     """Return the data of the chart, which ends today: bars, grid lines and labels of days."""
     by_day = {day["day"]: day for day in days}
     highest = max((sum(day[name] for name in families) for day in days), default=0)

@@ -1,9 +1,12 @@
-"""The page of what an agent is given: instructions, open work, tools, and each capsule with its cost and its use."""
+"""The context of an agent: instructions, open work, tools, and each capsule with its cost and its use."""
 
 from __future__ import annotations
 
 import json
 import time
+from typing import Any
+
+from starlette.responses import Response
 
 from moss_memory.cli.commands.prime import prime_text
 from moss_memory.code_state.work_tree import repository_name
@@ -11,26 +14,16 @@ from moss_memory.connect.clients import CLIENTS
 from moss_memory.errors import MossError
 from moss_memory.mcp import prompts
 from moss_memory.mcp.instructions import instructions
-from moss_memory.mcp.situation import read_situation
-from moss_memory.mcp.tool_list import tool_list_of
+from moss_memory.mcp.repository_context import read_situation
+from moss_memory.mcp.tool_list import ToolList, tool_list_of
 from moss_memory.rows.load_counts import actors_of_loads
 from moss_memory.rows.token_estimate import tokens_about
-from moss_memory.tools.capsule.capsule_use import MOST_SHOWN, capsules_by_load, find_near_duplicates, token_counts
+from moss_memory.tools.capsule.capsule_browse import MOST_SHOWN, capsules_by_load, find_near_duplicates, token_counts
 from moss_memory.tools.everything.freshness_tools import stale_capsules
 
-from .capsule_pages import just_deleted
-from .page_context import PAGE_ROWS
+from .capsule_pages import load_deleted_capsule
+from .page_context import PageContext, PageRequest
 from .page_frame import workspace_in_view
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from moss_memory.mcp.tool_list import ToolList
-
-    from .page_context import PageContext, PageRequest
 
 _ACTORS = 4
 _OLD_DAYS = 60
@@ -47,8 +40,7 @@ MARKS = {
 """The possible faults of a capsule, each with the title of its filter."""
 
 
-def agent(context: PageContext, request: PageRequest) -> Response:
-    """Show what an agent with a chosen client is given in a workspace, and which capsules it uses."""
+def show_agent_context(context: PageContext, request: PageRequest) -> Response:
     key = request.query.get("client", _FIRST_CLIENT)
     client = CLIENTS.get(key) or CLIENTS[_FIRST_CLIENT]
     workspace = request.query.get("workspace", "")
@@ -59,7 +51,7 @@ def agent(context: PageContext, request: PageRequest) -> Response:
     counts = {mark: sum(mark in item["marks"] for item in items) for mark in MARKS}
     wanted = request.query.get("mark", "")
     matching = [item for item in items if wanted in item["marks"]] if wanted in MARKS else items
-    shown = matching[request.offset : request.offset + PAGE_ROWS]
+    shown, pagination = request.slice(matching)
     tokens = context.store.read(token_counts, what="sizes of capsules", capsules=[item["id"] for item in shown])
     actors = context.store.read(actors_of_loads, what="actors of loads", capsules=[item["id"] for item in shown])
     for item in shown:
@@ -70,8 +62,8 @@ def agent(context: PageContext, request: PageRequest) -> Response:
         "agent.html",
         clients=CLIENTS,
         client=client,
-        given=context.cached(request, ("given", asked), lambda: _given(context, tools, loaded, asked)),
-        tools=context.cached(request, ("tools", asked), lambda: _tools(tools)),
+        given=context.cached(request, "given", asked, lambda: _startup_texts(context, tools, loaded, asked)),
+        tools=context.cached(request, "tools", asked, lambda: _tools(tools)),
         items=shown,
         largest=max((item["tokens"] for item in shown), default=1) or 1,
         marks=MARKS,
@@ -79,18 +71,15 @@ def agent(context: PageContext, request: PageRequest) -> Response:
         is_pending=is_pending,
         wanted=wanted if wanted in MARKS else "",
         most=MOST_SHOWN if len(items) >= MOST_SHOWN else 0,
-        gone=just_deleted(context, request, "archived"),
-        pagination={
-            "offset": request.offset,
-            "limit": PAGE_ROWS,
-            "has_more": request.offset + len(shown) < len(matching),
-            "total": len(matching),
-        },
+        gone=load_deleted_capsule(context, request, "archived"),
+        pagination=pagination,
     )
 
 
-def _given(context: PageContext, tools: ToolList, workspace: str, asked: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the texts that an agent is given, each with its cost; `workspace` is the one that it would load."""
+def _startup_texts(
+    context: PageContext, tools: ToolList, workspace: str, asked: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Return the texts that a client sends to an agent, with their costs; `workspace` is the one to load."""
     repository = "" if context.store.work_tree() is None else repository_name()
     texts = (
         ("instructions", "Instructions", instructions(tools, read_situation(lambda: context.store, repository))),
@@ -101,15 +90,9 @@ def _given(context: PageContext, tools: ToolList, workspace: str, asked: dict[st
 
 
 def _load_text(context: PageContext, tools: ToolList, workspace: str) -> str:
-    """Return the text that the prompt `load` gives to an agent in a workspace."""
     try:
-        filled = prompts.get(
-            context.call,
-            tools,
-            "load",
-            {"workspace": workspace},
-            capsule_max_chars=context.store.config.capsule_max_chars,
-        )
+        max_chars = context.store.config.capsule_max_chars
+        filled = prompts.get(context.call, tools, "load", {"workspace": workspace}, capsule_max_chars=max_chars)
     except MossError:  # the tools of capsules are disabled, or nothing can be read
         return ""
     messages = json.loads(f"{{{filled}}}")["messages"]
@@ -126,11 +109,8 @@ def _tools(tools: ToolList) -> dict[str, Any]:
         summary = tool.get("description", "").partition("\n")[0]
         listed.append({"name": tool["name"], "summary": summary, "tokens": tokens_about(text), "chars": len(text)})
     listed.sort(key=lambda tool: -tool["tokens"])
-    return {
-        "items": listed,
-        "tokens": sum(tool["tokens"] for tool in listed),
-        "chars": sum(tool["chars"] for tool in listed),
-    }
+    tokens, chars = (sum(tool[measure] for tool in listed) for measure in ("tokens", "chars"))
+    return {"items": listed, "tokens": tokens, "chars": chars}
 
 
 def _capsules(context: PageContext, request: PageRequest, workspace: str) -> tuple[list[dict[str, Any]], bool]:
@@ -138,7 +118,7 @@ def _capsules(context: PageContext, request: PageRequest, workspace: str) -> tup
     if "capsule" in context.store.config.disabled_types:
         return [], False
     items = context.store.read(capsules_by_load, what="loads of capsules", workspace=workspace or None)
-    stale = _stale(context, request, items, workspace)
+    stale = _stale_files(context, request, items, workspace)
     doubles, _ = context.background.get(
         f"near-duplicates {workspace!r}",
         context.last_change(request),
@@ -161,7 +141,7 @@ def _capsules(context: PageContext, request: PageRequest, workspace: str) -> tup
     return items, is_pending
 
 
-def _stale(
+def _stale_files(
     context: PageContext, request: PageRequest, items: list[dict[str, Any]], workspace: str
 ) -> dict[str, str] | None:
     """Return the capsules whose files changed, if the server runs in their repository; None while it compares them."""
@@ -178,13 +158,9 @@ def _stale(
     return found  # type: ignore[no-any-return]
 
 
-def archive(context: PageContext, request: PageRequest) -> Response:
+def archive_capsule(context: PageContext, request: PageRequest) -> Response:
     """Delete a capsule so that it can be restored, and return to the list."""
     key = request.form.get("id", "")
     context.call("capsule_delete", id=key)
     kept = {name: request.form[name] for name in ("workspace", "client", "mark") if request.form.get(name)}
-    return context.to("/agent", said="archived", id=key, **kept)
-
-
-PAGES = {"/agent": agent}
-FORMS = {"/agent/archive": archive}
+    return context.redirect("/agent", said="archived", id=key, **kept)

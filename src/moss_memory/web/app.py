@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextvars import copy_context
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Mount, Route
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from moss_memory.errors import MossError
-from moss_memory.http.pool import POOL
+from moss_memory.http.thread_pools import POOL
+from moss_memory.mcp.background_index import Indexing
+from moss_memory.store import Store
 
 from . import (
     agent_page,
     artifact_pages,
     capsule_pages,
     changes_page,
-    event_stream,
     health_page,
     map_page,
     node_page,
@@ -30,49 +34,67 @@ from . import (
     task_pages,
     workspace_pages,
 )
+from .event_stream import stream_changes
 from .page_context import PageContext, PageRequest
 from .templating import FOLDER
+from .version_forms import restore_row, revert_row
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+Handler = Callable[[PageContext, PageRequest], Response]
 
-    from starlette.responses import Response
-    from starlette.routing import BaseRoute
-    from starlette.types import Scope
+PAGES: dict[str, Handler] = {
+    "/": changes_page.show_changes,
+    "/overview": overview_page.show_overview,
+    "/capsules": capsule_pages.list_capsules,
+    "/capsules/{id}": capsule_pages.show_capsule,
+    "/capsules/{id}/history": capsule_pages.show_history,
+    "/capsules/{id}/edit": capsule_pages.show_edit_form,
+    "/artifacts": artifact_pages.list_artifacts,
+    "/artifacts/{id}": artifact_pages.show_artifact,
+    "/tasks": task_pages.show_board,
+    "/tasks/{id}": task_pages.show_task,
+    "/reasoning": reasoning_pages.show_graph,
+    "/reasoning/log": reasoning_pages.show_log,
+    "/reasoning/conflicts/{id}": reasoning_pages.show_conflict,
+    "/reasoning/node": node_page.show_node,
+    "/records": record_pages.list_entities,
+    "/records/timeline": record_pages.show_timeline,
+    "/records/entities/{id}": record_pages.show_entity,
+    "/records/{id}": record_pages.show_record,
+    "/search": search_page.show_search,
+    "/palette": palette_page.find_palette_items,
+    "/workspaces": workspace_pages.list_workspaces,
+    "/agent": agent_page.show_agent_context,
+    "/map": map_page.show_map,
+    "/map/data": map_page.send_map_data,
+    "/health": health_page.show_health,
+    "/health/report": health_page.run_health_check,
+    "/connect": health_page.show_connect,
+}
+"""The handlers of GET requests."""
 
-    from moss_memory.mcp.background_index import Indexing
-    from moss_memory.store import Store
+FORMS: dict[str, Handler] = {
+    "/capsules/{id}/edit": capsule_pages.edit_capsule,
+    "/capsules/{id}/rename": capsule_pages.rename_capsule,
+    "/capsules/{id}/delete": capsule_pages.delete_capsule,
+    "/capsules/{id}/restore": partial(restore_row, "capsule"),
+    "/capsules/{id}/revert": partial(revert_row, "capsule"),
+    "/artifacts/{id}/delete": artifact_pages.delete_artifact,
+    "/artifacts/{id}/restore": partial(restore_row, "artifact"),
+    "/artifacts/{id}/revert": partial(revert_row, "artifact"),
+    "/reasoning/merge": reasoning_pages.merge_branch,
+    "/reasoning/conflicts/{id}/settle": reasoning_pages.resolve_conflict,
+    "/agent/archive": agent_page.archive_capsule,
+}
+"""The handlers of POST requests, which change something."""
 
-    Handler = Callable[[PageContext, PageRequest], Response]
-
-MODULES = (
-    changes_page,
-    overview_page,
-    capsule_pages,
-    artifact_pages,
-    task_pages,
-    reasoning_pages,
-    node_page,
-    record_pages,
-    search_page,
-    palette_page,
-    workspace_pages,
-    agent_page,
-    map_page,
-    health_page,
-)
-"""The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""
-
-SLOW_PAGES = (health_page.report, search_page.search)
+SLOW_PAGES = (health_page.run_health_check, search_page.show_search)
 """Pages that may take seconds in a large store."""
 
 
-class Files(StaticFiles):
-    """The static files: styles and scripts."""
+class StaticFileRoutes(StaticFiles):
+    """The styles and scripts; a missing file is reported as plain text."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return the file, or status 404 as plain text."""
         try:
             return await super().get_response(path, scope)
         except (HTTPException, ValueError):
@@ -97,35 +119,28 @@ def routes(
         store, base=base, form_token=form_token, read_only=read_only, own_home=own_home, indexing=indexing
     )
     context.prepare()
-    page_routes: list[BaseRoute] = []
-    for module in MODULES:
-        page_routes += [
-            Route(path, _read_endpoint(context, handler), methods=["GET"]) for path, handler in module.PAGES.items()
-        ]
-        if not read_only:
-            page_routes += [
-                Route(path, _form_endpoint(context, handler), methods=["POST"])
-                for path, handler in module.FORMS.items()
-            ]
-    static = Files(directory=FOLDER / "static")
+    static = StaticFileRoutes(directory=FOLDER / "static")
     return [
-        *page_routes,
-        Route("/changes", event_stream.stream(context), methods=["GET"]),
+        *[Route(path, _endpoint(context, handler), methods=["GET"]) for path, handler in PAGES.items()],
+        *[
+            Route(path, _endpoint(context, handler), methods=["POST"])
+            for path, handler in FORMS.items()
+            if not read_only
+        ],
+        Route("/changes", stream_changes(context), methods=["GET"]),
         Mount("/static", static, name="static"),
-        Route("/{rest:path}", _read_endpoint(context, _redirect_or_refuse), methods=["GET"]),
+        Route("/{rest:path}", _endpoint(context, _redirect_or_refuse), methods=["GET"]),
     ]
 
 
-def _read_endpoint(context: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(context: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that runs a handler on the pool, with the context variables of the request."""
+
     async def answer(request: Request) -> Response:
-        return await _run_in_pool(context, handler, PageRequest(request))
-
-    return answer
-
-
-def _form_endpoint(context: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        return await _run_in_pool(context, handler, PageRequest(request, await request.body()))
+        page_request, variables = PageRequest(request, await request.body()), copy_context()
+        return await POOL.run(
+            lambda: variables.run(_run_handler, context, handler, page_request), slow=handler in SLOW_PAGES
+        )
 
     return answer
 
@@ -134,14 +149,8 @@ def _redirect_or_refuse(context: PageContext, request: PageRequest) -> Response:
     """Redirect an address with a trailing slash; refuse any other without a page."""
     rest = request.path["rest"]
     if rest.endswith("/") and rest.strip("/"):
-        return context.to("/" + rest.strip("/"))
+        return context.redirect("/" + rest.strip("/"))
     raise MossError("NOT_FOUND", "there is no such page")
-
-
-async def _run_in_pool(context: PageContext, handler: Handler, request: PageRequest) -> Response:
-    """Run a page's handler on the pool, with the request's context variables."""
-    variables = copy_context()
-    return await POOL.run(lambda: variables.run(_run_handler, context, handler, request), slow=handler in SLOW_PAGES)
 
 
 def _run_handler(context: PageContext, handler: Handler, request: PageRequest) -> Response:

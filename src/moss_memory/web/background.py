@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 from moss_memory.errors import MossError
 from moss_memory.log import INFO, log
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 _MAX_CACHED = 50
 _REST = 20

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from starlette.responses import Response
+
 from moss_memory.errors import MossError
 from moss_memory.tools.capsule.capsule_browse import LAST_CHANGED, ORDERS, browse_capsules, capsule_options
 from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
@@ -9,20 +13,12 @@ from moss_memory.tools.everything.freshness_tools import stale_capsules
 
 from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
 from .markdown import MarkdownDocument
-from .page_context import PAGE_ROWS
-from .version_rows import number_of, versions_of
+from .page_context import PAGE_ROWS, PageContext, PageRequest, parse_number
 from .word_diff import changed_fields, word_difference
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
 
 _FILTERS = ("workspace", "tag", "phase", "role", "run_id", "name_prefix")
 _VERSIONS = 20
+_LATEST_VERSIONS = 5
 _AGES = {
     "day": ("last day", 1, None),
     "week": ("last week", 7, None),
@@ -32,16 +28,20 @@ _AGES = {
 """Ages of capsules: the title, and the newest and oldest change in days."""
 _HEADINGS = 200
 _READER = "you"
-"""The author of an edit, unless its form says otherwise."""
+"""The default author of an edit."""
 
 
-def list_page(context: PageContext, request: PageRequest) -> Response:
+def list_capsules(context: PageContext, request: PageRequest) -> Response:
     """List capsules, last changed first, by the filters of the query."""
     deleted = "deleted" in request.query
-    answer = _with_deleted(context, request) if deleted else _browse(context, request)
-    options = context.cached_read(
-        request, capsule_options, what="capsule options", workspace=request.query.get("workspace")
-    )
+    order = request.query.get("sort", "")
+    order = order if order in ORDERS else "changed"
+    if deleted:
+        filters = {**request.query_values(*_FILTERS), **context.paging(request)}
+        answer = context.call("capsule_inventory", include_deleted=True, **filters)
+    else:
+        answer = _browse(context, request, order)
+    workspace = request.query.get("workspace")
     return context.page(
         request,
         "capsules.html",
@@ -49,24 +49,18 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         items=answer["items"],
         pagination=answer["pagination"],
         filters=request.query_values("tag", "agent", "phase", "role", "run_id", "name_prefix"),
-        options=options,
+        options=context.cached_read(request, capsule_options, what="capsule options", workspace=workspace),
         orders=ORDERS,
-        order=_order(request),
+        order=order,
         ages=_AGES,
         looked_at=LAST_CHANGED,
         deleted=deleted,
-        gone=just_deleted(context, request, "deleted"),
+        gone=load_deleted_capsule(context, request, "deleted"),
         states=_stale_states(context, request, [item["id"] for item in answer["items"]]),
     )
 
 
-def _with_deleted(context: PageContext, request: PageRequest) -> dict[str, Any]:
-    return context.call(
-        "capsule_inventory", **request.query_values(*_FILTERS), **context.paging(request), include_deleted=True
-    )
-
-
-def _browse(context: PageContext, request: PageRequest) -> dict[str, Any]:
+def _browse(context: PageContext, request: PageRequest, order: str) -> dict[str, Any]:
     _, newer, older = _AGES.get(request.query.get("age", ""), ("", None, None))
     return context.cached_read(
         request,
@@ -76,18 +70,13 @@ def _browse(context: PageContext, request: PageRequest) -> dict[str, Any]:
         agent=request.query.get("agent"),
         newer_days=newer,
         older_days=older,
-        order=_order(request),
+        order=order,
         limit=PAGE_ROWS,
         offset=request.offset,
     )
 
 
-def _order(request: PageRequest) -> str:
-    given = request.query.get("sort", "")
-    return given if given in ORDERS else "changed"
-
-
-def just_deleted(context: PageContext, request: PageRequest, said: str) -> dict[str, Any] | None:
+def load_deleted_capsule(context: PageContext, request: PageRequest, said: str) -> dict[str, Any] | None:
     """Return the capsule that the last form deleted, if the page was opened by it with this word."""
     if request.query.get("said") != said or "id" not in request.query:
         return None
@@ -99,21 +88,21 @@ def just_deleted(context: PageContext, request: PageRequest, said: str) -> dict[
 
 
 def _stale_states(context: PageContext, request: PageRequest, ids: list[str]) -> dict[str, str]:
-    """Return those of these capsules whose files have changed, if the server runs in their repository."""
+    """Return the state of each capsule whose files have changed, if the server runs in their repository."""
     if not ids or context.store.work_tree() is None:
         return {}
     return context.cached_read(request, stale_capsules, what="files of capsules", ids=ids)
 
 
-def show(context: PageContext, request: PageRequest) -> Response:
-    """Show one capsule as rendered Markdown, or an old version of it."""
-    return _show(context, request, _fetch(context, request))
+def show_capsule(context: PageContext, request: PageRequest) -> Response:
+    version = parse_number(request.query.get("version")) or None
+    capsule = context.call("capsule_fetch", id=request.path["id"], include_deleted=True, version=version)
+    return _show_page(context, request, capsule)
 
 
-def _show(
+def _show_page(
     context: PageContext, request: PageRequest, capsule: dict[str, Any], refused: dict[str, Any] | None = None
 ) -> Response:
-    """Show a capsule; `refused` has the values and the error of a new name that was refused."""
     text = capsule["capsule_text"]
     is_json = text.lstrip().startswith("{")
     part = Part(text, requested_part(request), PLAIN_CHARS if is_json else PART_CHARS)
@@ -131,15 +120,9 @@ def _show(
         sections=_sections(text, [] if document is None else document.headings),
         limit=limit,
         filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
-        versions=versions_of(context, "capsule", request.path["id"], 5),
+        versions=context.call("moss_history", type="capsule", id=request.path["id"], limit=_LATEST_VERSIONS),
         places=context.call("moss_places", id=capsule["id"])["places"] if "freshness" in capsule else [],
     )
-
-
-def _fetch(context: PageContext, request: PageRequest) -> dict[str, Any]:
-    version = number_of(request.query.get("version"))
-    more = {"version": version} if version else {}
-    return context.call("capsule_fetch", id=request.path["id"], include_deleted=True, **more)
 
 
 def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -151,14 +134,14 @@ def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]
     return [*kept, *({"id": "", "title": name, "there": False} for name in missing)]
 
 
-def history(context: PageContext, request: PageRequest) -> Response:
+def show_history(context: PageContext, request: PageRequest) -> Response:
     """Show all versions of a capsule, and two of them compared by line."""
     key = request.path["id"]
     capsule = context.call("capsule_fetch", id=key, include_deleted=True)
-    versions = versions_of(context, "capsule", key, _VERSIONS, request.offset)
+    versions = context.call("moss_history", type="capsule", id=key, limit=_VERSIONS, offset=request.offset)
     current = versions["current"]
-    newer = number_of(request.query.get("to")) or current
-    older = number_of(request.query.get("from")) or max(newer - 1, 1)
+    newer = parse_number(request.query.get("to")) or current
+    older = parse_number(request.query.get("from")) or max(newer - 1, 1)
     return context.page(
         request,
         "capsule_history.html",
@@ -168,12 +151,11 @@ def history(context: PageContext, request: PageRequest) -> Response:
         older=older,
         newer=newer,
         current=current,
-        **_compared(_version(context, key, older), _version(context, key, newer)),
+        **_compare(_version(context, key, older), _version(context, key, newer)),
     )
 
 
 def _version(context: PageContext, key: str, version: int) -> dict[str, Any]:
-    """Return a version of a capsule; without a text if it is no longer stored."""
     try:
         return context.call("capsule_fetch", id=key, include_deleted=True, version=version)
     except MossError as error:
@@ -182,8 +164,7 @@ def _version(context: PageContext, key: str, version: int) -> dict[str, Any]:
         return {"capsule_text": ""}
 
 
-def _compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return the lines and the other fields in which two versions differ."""
+def _compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     known = "id" in old and "id" in new
     return {
         "lines": word_difference(old["capsule_text"], new["capsule_text"]),
@@ -191,10 +172,9 @@ def _compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def show_form(context: PageContext, request: PageRequest) -> Response:
-    """Show the form that changes a capsule."""
+def show_edit_form(context: PageContext, request: PageRequest) -> Response:
     capsule = context.call("capsule_fetch", id=request.path["id"])
-    return _edit_form(context, request, {**capsule, "source": _READER}, None)
+    return _edit_form(context, request, {**capsule, "source": _READER})
 
 
 def _edit_form(
@@ -207,8 +187,8 @@ def _edit_form(
     theirs = mine = None
     if error is not None and error.code == "VERSION_MISMATCH":
         now = context.call("capsule_fetch", id=capsule["id"], include_deleted=True)
-        theirs = _compared(_version(context, capsule["id"], number_of(str(capsule["version"]))), now)
-        mine = _compared(now, {**now, **capsule})
+        theirs = _compare(_version(context, capsule["id"], parse_number(str(capsule["version"])) or 0), now)
+        mine = _compare(now, {**now, **capsule})
     return context.page(
         request,
         "capsule_edit.html",
@@ -223,8 +203,7 @@ def _edit_form(
     )
 
 
-def edit(context: PageContext, request: PageRequest) -> Response:
-    """Store a changed capsule; if it is refused, show the form again with the reason."""
+def edit_capsule(context: PageContext, request: PageRequest) -> Response:
     key, form = request.path["id"], request.form
     text = form.get("capsule_text", "").replace("\r\n", "\n")
     changes: dict[str, Any] = {name: form.get(name, "") for name in ("title", "source", "phase", "role", "run_id")}
@@ -232,18 +211,17 @@ def edit(context: PageContext, request: PageRequest) -> Response:
     if text != before["capsule_text"].replace("\r\n", "\n"):
         changes["capsule_text"] = text
     tags = _tags(form.get("tags", ""), before.get("tags") or [])
-    known = {"expected_version": number_of(form.get("over") or form.get("version"))}
+    expected = {"expected_version": parse_number(form.get("over") or form.get("version")) or 0}
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
+    typed = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
     if form.get("preview"):
-        kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
-        return _edit_form(context, request, kept, preview=MarkdownDocument(Part(text, 1).text))
+        return _edit_form(context, request, typed, preview=MarkdownDocument(Part(text, 1).text))
     try:
         # Directly: an empty value clears a field here.
-        context.call_as_reader("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
+        context.call_as_reader("capsule_update", {"id": key, **changes, "tags": tags, **expected, **allowed})
     except MossError as error:
-        kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
-        return _edit_form(context, request, kept, error)
-    return context.to(f"/capsules/{key}", said="changed")
+        return _edit_form(context, request, typed, error)
+    return context.redirect(f"/capsules/{key}", said="changed")
 
 
 def _tags(written: str, before: list[str]) -> list[str]:
@@ -253,7 +231,7 @@ def _tags(written: str, before: list[str]) -> list[str]:
     return [tag for part in written.split(",") if (tag := part.strip())]
 
 
-def rename(context: PageContext, request: PageRequest) -> Response:
+def rename_capsule(context: PageContext, request: PageRequest) -> Response:
     """Rename a capsule or move it to another workspace."""
     key, form = request.path["id"], request.form
     before = context.call("capsule_fetch", id=key)
@@ -266,41 +244,10 @@ def rename(context: PageContext, request: PageRequest) -> Response:
         if new:
             context.call("moss_rename", type="capsule", id=key, **new)
     except MossError as error:
-        return _show(context, request, before, {**form, "error": error})
-    return context.to(f"/capsules/{key}", said="renamed" if new else "")
+        return _show_page(context, request, before, {**form, "error": error})
+    return context.redirect(f"/capsules/{key}", said="renamed" if new else "")
 
 
-def delete(context: PageContext, request: PageRequest) -> Response:
-    """Delete a capsule; it can be restored."""
+def delete_capsule(context: PageContext, request: PageRequest) -> Response:
     context.call("capsule_delete", id=request.path["id"])
-    return context.to("/capsules", said="deleted", id=request.path["id"])
-
-
-def restore(context: PageContext, request: PageRequest) -> Response:
-    """Restore a deleted capsule."""
-    context.call("capsule_restore", id=request.path["id"])
-    return context.to(f"/capsules/{request.path['id']}", said="restored")
-
-
-def revert(context: PageContext, request: PageRequest) -> Response:
-    """Revert a capsule to an old version."""
-    key = request.path["id"]
-    expected = number_of(request.form.get("expected")) or None
-    version = number_of(request.form.get("version"))
-    context.call("moss_revert", type="capsule", id=key, version=version, expected_version=expected)
-    return context.to(f"/capsules/{key}", said="reverted")
-
-
-PAGES = {
-    "/capsules": list_page,
-    "/capsules/{id}": show,
-    "/capsules/{id}/history": history,
-    "/capsules/{id}/edit": show_form,
-}
-FORMS = {
-    "/capsules/{id}/edit": edit,
-    "/capsules/{id}/rename": rename,
-    "/capsules/{id}/delete": delete,
-    "/capsules/{id}/restore": restore,
-    "/capsules/{id}/revert": revert,
-}
+    return context.redirect("/capsules", said="deleted", id=request.path["id"])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 from moss_memory.errors import MossError
 from moss_memory.tools.everything.period_changes import document_changes
 
+from .page_context import PageContext
 from .templating import pretty, who
 from .word_diff import changed_fields, word_difference
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .page_context import PageContext
 
 _LINES = 24
 _MAX_CHARS = 100_000
@@ -29,7 +27,7 @@ _TASK_WORDS = {
 _STATUS_WORDS = {"TODO": "to do", "ACTIVE": "in work", "DONE": "done"}
 
 
-def describe(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
+def describe_changes(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
     """Add the description of its changes to a thing."""
     thing |= {"path": "", "query": {}, "said": [], "entries": [], "lines": [], "fields": [], "undo": None, "state": ""}
     if thing["family"] in ("capsule", "artifact"):
@@ -38,8 +36,8 @@ def describe(context: PageContext, thing: dict[str, Any], period: dict[str, Any]
         _describe_document(context, thing, period)
     elif thing["family"] == "task":
         thing |= {"path": f"/tasks/{thing['address']}", "query": {"workspace": thing["place"]}}
-        told = [_task_event(event["payload"]) for event in thing["events"] if event["payload"]]
-        thing["said"] = list(dict.fromkeys(told)) or ["chosen as the focus"]
+        words = [_task_event(event["payload"]) for event in thing["events"] if event["payload"]]
+        thing["said"] = list(dict.fromkeys(words)) or ["chosen as the focus"]
     else:
         thing |= {"path": f"/records/{thing['address']}", "query": {"workspace": thing["place"]}, "title": "A record"}
         thing["said"] = ["recorded"]
@@ -49,10 +47,9 @@ def _task_event(payload: dict[str, Any]) -> str:
     kind, more = str(payload.get("type") or "changed"), payload.get("payload") or {}
     if kind == "status_changed":
         return " → ".join(_STATUS_WORDS.get(str(more.get(side)), str(more.get(side))) for side in ("from", "to"))
-    said = _TASK_WORDS.get(kind, kind.replace("_", " "))
     if kind == "task_claimed" and more.get("agent"):
-        said = f"claimed by {more['agent']}"
-    return said
+        return f"claimed by {more['agent']}"
+    return _TASK_WORDS.get(kind, kind.replace("_", " "))
 
 
 def _describe_versions(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
@@ -85,7 +82,7 @@ def _describe_versions(context: PageContext, thing: dict[str, Any], period: dict
 def _version_at(
     context: PageContext, family: str, key: str, hidden: dict[str, bool], seconds: int
 ) -> dict[str, Any] | None:
-    """Return the version that was the present one at a time, None if there was none or it is no longer stored."""
+    """Return the version that was current at a time, None if there was none or it is no longer stored."""
     try:
         return context.call(f"{family}_fetch", id=key, as_of=seconds, **hidden)
     except MossError as error:
@@ -126,15 +123,8 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
     if not branch:
         thing |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "said": ["made or changed"]}
         return
-    entries = context.store.read(
-        document_changes,
-        what="document",
-        workspace=thing["workspace"],
-        branch=branch,
-        doc=doc,
-        numbers=period["numbers"],
-        limit=_ENTRIES,
-    )
+    asked = {"workspace": thing["workspace"], "branch": branch, "doc": doc, "numbers": period["numbers"]}
+    entries = context.store.read(document_changes, what="document", **asked, limit=_ENTRIES)
     is_graph = doc.endswith("graph")
     thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": document}
     thing["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"
@@ -149,22 +139,20 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
 
 
 def summarize(things: list[dict[str, Any]]) -> str:
-    """Return one sentence about who did what; empty if nothing changed."""
-    counts: dict[str, int] = {}
-    authors: dict[str, int] = {}
+    """Return one sentence about the authors and kinds of changes; empty if nothing changed."""
+    counts: Counter[str] = Counter()
+    authors: Counter[str] = Counter()
     for thing in things:
-        for what, count in _deeds(thing).items():
-            counts[what] = counts.get(what, 0) + count
-        for name in thing["by"]:
-            authors[name] = authors.get(name, 0) + 1
+        counts.update(_deeds(thing))
+        authors.update(thing["by"])
     if not counts:
         return ""
     names = [who(name) for name in sorted(authors, key=lambda name: (-authors[name], name))]
     if len(names) > _AUTHORS:
         names = [*names[:_AUTHORS], f"{len(names) - _AUTHORS} others"]
     deeds = [_plural(what, count) for what, count in sorted(counts.items(), key=lambda one: _ORDER.index(one[0]))]
-    said = f"{_joined(names) or 'somebody'} {_joined(deeds)}."
-    return said[:1].upper() + said[1:] if not names or names[0] == "you" else said
+    sentence = f"{_joined(names) or 'somebody'} {_joined(deeds)}."
+    return sentence[:1].upper() + sentence[1:] if not names or names[0] == "you" else sentence
 
 
 _ORDER = ("stored {} capsule", "changed {} capsule", "deleted {} capsule", "finished {} task", "added {} task",
@@ -173,7 +161,6 @@ _ORDER = ("stored {} capsule", "changed {} capsule", "deleted {} capsule", "fini
 
 
 def _deeds(thing: dict[str, Any]) -> dict[str, int]:
-    """Return the kinds of changes of a thing and their counts."""
     tools = [event["tool"] for event in thing["events"]]
     family = thing["family"]
     if family in ("capsule", "artifact"):
@@ -190,11 +177,8 @@ def _deeds(thing: dict[str, Any]) -> dict[str, int]:
         return {"sent {} record": 1}
     notes = sum("notes" in tool or "trace" in tool for tool in tools)
     settled = sum(tool.endswith("set_status") for tool in tools)
-    counts = {
-        "wrote {} note": notes,
-        "set the status of {} card": settled,
-        "wrote {} card": len(tools) - notes - settled,
-    }
+    written = len(tools) - notes - settled
+    counts = {"wrote {} note": notes, "set the status of {} card": settled, "wrote {} card": written}
     return {what: count for what, count in counts.items() if count}
 
 

@@ -1,64 +1,54 @@
-"""The home page: what changed since the last visit, on a day or between two days, thing by thing."""
+"""The home page: changes since the last visit, of a day or between two days, grouped by thing."""
 
 from __future__ import annotations
 
 import json
 import time
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Any
+
+from starlette.responses import Response
 
 from moss_memory.tools.everything.period_changes import EVENTS, changes_in_period, document_numbers, task_titles
 
-from .change_details import describe, summarize
-from .page_frame import activity_of, recent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import tzinfo
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
+from .change_details import describe_changes, summarize
+from .page_context import PageContext, PageRequest, parse_number
+from .page_frame import load_activity, load_workspaces
 
 _THINGS = 15
 _COOKIE = "moss_seen"
 _VISIT_S = 1800
 """A pause longer than this begins a new visit."""
 WEEK_DAYS = 7
-"""The days of the period `week`: today and those before it."""
+"""Number of days in the period `week`, today included."""
 _YEAR_S = 31_536_000
 _PERIODS = {"visit": "Since your last visit", "today": "Today", "week": f"Last {WEEK_DAYS} days"}
 
 
-def changes(context: PageContext, request: PageRequest) -> Response:
+def show_changes(context: PageContext, request: PageRequest) -> Response:
     """Show the changes of a period, grouped by workspace and thing."""
     now = int(time.time())
-    previous, cookie = visits(request.cookies.get(_COOKIE, ""), now)
+    previous, cookie = update_visit(request.cookies.get(_COOKIE, ""), now)
     period = period_of(request.query, request.zone, now, previous)
     workspace = request.query.get("workspace", "")
     found = read_changes(context, request, period, workspace)
-    things = found["things"]
     period["numbers"] = found["numbers"]
-    shown = [dict(thing) for thing in things[request.offset : request.offset + _THINGS]]
+    rows, pagination = request.slice(found["things"], _THINGS)
+    shown = [dict(thing) for thing in rows]
     _set_titles(context, shown)
-    names = {one["workspace"].casefold(): one["workspace"] for one in recent(context, request)["workspaces"]}
+    names = {one["workspace"].casefold(): one["workspace"] for one in load_workspaces(context, request)["workspaces"]}
     for thing in shown:
         thing["place"] = names.get(thing["workspace"], thing["workspace"])
-        describe(context, thing, period)
+        describe_changes(context, thing, period)
     response = context.page(
         request,
         "changes.html",
-        is_empty=not workspace and not activity_of(context, request, "").get("last"),
+        is_empty=not workspace and not load_activity(context, request, "").get("last"),
         period=period,
         periods=_PERIODS,
         sentence=found["sentence"],
-        groups=by_workspace(shown),
-        pagination={
-            "offset": request.offset,
-            "limit": _THINGS,
-            "total": len(things),
-            "has_more": request.offset + _THINGS < len(things),
-        },
+        groups=group_by_workspace(shown),
+        pagination=pagination,
         things=shown,
         most=EVENTS if found["has_more"] else 0,
     )
@@ -73,7 +63,7 @@ def read_changes(context: PageContext, request: PageRequest, period: dict[str, A
 
     def read() -> dict[str, Any]:
         found = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
-        things = group(found["events"])
+        things = group_by_thing(found["events"])
         return {
             "things": things,
             "sentence": summarize(things),
@@ -81,13 +71,13 @@ def read_changes(context: PageContext, request: PageRequest, period: dict[str, A
             "has_more": found["has_more"],
         }
 
-    return context.cached(request, ("changes", {**times, "workspace": workspace}), read)
+    return context.cached(request, "changes", {**times, "workspace": workspace}, read)
 
 
-def visits(cookie: str, now: int) -> tuple[int | None, str]:
+def update_visit(cookie: str, now: int) -> tuple[int | None, str]:
     """Return when the last visit ended, None before the second one, and the new value of the cookie."""
     parts = cookie.split(".")
-    known = [int(one) for one in parts if one.isascii() and one.isdigit() and len(one) < 12]
+    known = [number for part in parts if (number := parse_number(part)) is not None]
     if len(parts) != 2 or len(known) != 2 or max(known) > now:
         return None, f"0.{now}"
     ended, last = known
@@ -130,7 +120,7 @@ def _midnight(day: date, zone: tzinfo) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=zone).timestamp() * 1000)
 
 
-def group(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def group_by_thing(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the things that changed, last changed first, each with its events and authors."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for event in events:
@@ -156,13 +146,8 @@ def _set_titles(context: PageContext, things: list[dict[str, Any]]) -> None:
         thing["title"] = titles.get((thing["workspace"], thing["address"]), thing["title"])
 
 
-def by_workspace(things: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the things by workspace, the last changed workspace first."""
+def group_by_workspace(things: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for thing in things:
         groups.setdefault(thing["place"], []).append(thing)
     return list(groups.items())
-
-
-PAGES = {"/": changes}
-FORMS: dict[str, Any] = {}

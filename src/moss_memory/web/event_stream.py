@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+
 import anyio
-from starlette.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from moss_memory.errors import MossError
-from moss_memory.http.pool import in_thread
+from moss_memory.http.thread_pools import in_thread
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from .page_context import PageContext
+from .page_context import PageContext, parse_number
 
 _POLL_S = 1.0
 _KEEP_ALIVE = 20
 """Number of polls without a change after which a comment is sent, which detects a closed browser."""
 
 
-def stream(context: PageContext) -> Callable[[Request], Awaitable[Response]]:
+def stream_changes(context: PageContext) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint that reports changes after `after`; other processes write too, so the store is polled."""
 
     async def answer(request: Request) -> Response:
-        given = request.query_params.get("after", "")
-        known = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
+        known = parse_number(request.query_params.get("after"))
         headers = {"Cache-Control": "no-store"}
         return StreamingResponse(_messages(context, known), media_type="text/event-stream", headers=headers)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
-    from .page_context import PageContext
+from .page_context import PageContext
 
-    Graph = dict[str, Any]
+Graph = dict[str, Any]
 
 NODES = 200
 """Maximum number of nodes in a picture: the last changed ones."""
@@ -18,19 +16,14 @@ _TITLE_CHARS = 200
 _MAX_CHARS = 2_000_000
 _PAGE = 200
 _PAGES = 5
+_MARKS = ("added", "changed", "removed", "elsewhere")
+"""The kinds of differences, in the order of the list."""
 
 
-def graph_of(context: PageContext, workspace: str, branch: str, doc: str) -> Graph:
+def load_graph(context: PageContext, workspace: str, branch: str, doc: str) -> Graph:
     """Return the last changed nodes of a graph and the edges between them."""
-    answer = context.call(
-        "branchmind_graph_query",
-        workspace=workspace,
-        branch=branch,
-        doc=doc,
-        limit=NODES,
-        edges_limit=_EDGES,
-        max_chars=_MAX_CHARS,
-    )
+    limits = {"limit": NODES, "edges_limit": _EDGES, "max_chars": _MAX_CHARS}
+    answer = context.call("branchmind_graph_query", workspace=workspace, branch=branch, doc=doc, **limits)
     return {
         "nodes": [_node(node) for node in answer["nodes"]],
         "edges": [{"from": edge["from"], "rel": edge["rel"], "to": edge["to"], "mark": ""} for edge in answer["edges"]],
@@ -77,12 +70,9 @@ def mark_differences(
             nodes[key] = shown
     graph["nodes"] = list(nodes.values())
     _mark_edges(graph, here_edges, there_edges)
-    counts = {
-        mark: sum(one["mark"] == mark for one in changes) for mark in ("added", "changed", "removed", "elsewhere")
-    }
+    counts = {mark: sum(one["mark"] == mark for one in changes) for mark in _MARKS}
     links = sum(not edge["deleted"] for edge in here_edges.values())
-    order = ("added", "changed", "removed", "elsewhere")
-    return {"changes": sorted(changes, key=lambda one: order.index(one["mark"])), "counts": counts, "links": links}
+    return {"changes": sorted(changes, key=lambda one: _MARKS.index(one["mark"])), "counts": counts, "links": links}
 
 
 def _mark(here: dict[str, Any] | None, there: dict[str, Any] | None) -> str:
@@ -109,15 +99,12 @@ def _mark_edges(graph: Graph, here: dict[Any, dict[str, Any]], there: dict[Any, 
 def _changes(
     context: PageContext, workspace: str, start: str, end: str, doc: str
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Return the nodes and edges of `end` that differ from `start`, by key."""
     nodes: dict[Any, Any] = {}
     edges: dict[Any, Any] = {}
     cursor = None
     for _ in range(_PAGES):
         asked = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _MAX_CHARS}
-        answer = context.call_as_reader(
-            "branchmind_graph_diff", asked | ({"cursor": cursor} if cursor is not None else {})
-        )
+        answer = context.call("branchmind_graph_diff", **asked, cursor=cursor)
         for change in answer["changes"]:
             if change["kind"] == "node":
                 nodes[change["id"]] = change["to"]

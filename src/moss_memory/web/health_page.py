@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 from urllib.parse import urlsplit
+
+from starlette.responses import Response
 
 from moss_memory.cli.commands.connect_command import overview
 from moss_memory.cli.commands.doctor import examine
 from moss_memory.config import resolve_home
 from moss_memory.connect.clients import CLIENTS
 from moss_memory.connect.connect import ConfigLocation
-from moss_memory.connect.moss_command import connecting_lines
+from moss_memory.connect.moss_command import stdio_connect_commands
+from moss_memory.connect.server_entry import ServerEntry
 from moss_memory.http.bind import PORT
-from moss_memory.http.http_clients import connections
+from moss_memory.http.http_clients import connect_commands
 from moss_memory.http.sign_in import page_access
 from moss_memory.search.embedding.embedder import is_installed
 from moss_memory.search.embedding_queue import count_unembedded
 from moss_memory.tools.everything.period_changes import recent_actors
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from moss_memory.connect.server_entry import ServerEntry
-
-    from .page_context import PageContext, PageRequest
-
+from .page_context import PageContext, PageRequest
 
 _SEEN = 12
 
 
-def health(context: PageContext, request: PageRequest) -> Response:
+def show_health(context: PageContext, request: PageRequest) -> Response:
     """Show the result of the last health check; the page's script requests a new one."""
     known = context.health
     outdated = known is None or known["seq"] != context.last_change(request)
@@ -53,14 +48,14 @@ def _state(context: PageContext) -> dict[str, Any]:
     }
 
 
-def report(context: PageContext, request: PageRequest) -> Response:
+def run_health_check(context: PageContext, request: PageRequest) -> Response:
     """Check the store now, like `moss doctor`."""
     seq = context.last_change(request)
     context.health = {**examine(context.store.config.home), "at": time.time(), "seq": seq}
     return context.page(request, "health.html", report=context.health, outdated=False, state=_state(context))
 
 
-def connect(context: PageContext, request: PageRequest) -> Response:
+def show_connect(context: PageContext, request: PageRequest) -> Response:
     """Show the commands that connect each client to this store or server (a demonstration: to the user's own)."""
     home = context.own_home or context.store.config.home
     ours = [] if home == resolve_home() else ["--home", home]
@@ -69,9 +64,9 @@ def connect(context: PageContext, request: PageRequest) -> Response:
     return context.page(
         request,
         "connect.html",
-        typed=connecting_lines(*ours),
+        typed=stdio_connect_commands(*ours),
         clients=_client_states(home, origin) if page_access() is None else {},
-        over_http=connections(origin, token),
+        over_http=connect_commands(origin, token),
         token=token,
         seen=[] if context.own_home else context.cached_read(request, recent_actors, what="actors")[:_SEEN],
     )
@@ -89,14 +84,14 @@ def _client_states(home: str, origin: str) -> dict[str, dict[str, Any]]:
         if row["connected"] == "unknown":
             state["text"] = "its file cannot be read"
         elif row["connected"] != "no":
-            state = _leads_to(ConfigLocation(client, row["scope"]).server_entry(), home, origin)
+            state = _client_state(ConfigLocation(client, row["scope"]).server_entry(), home, origin)
         if client.name not in states or state["is_connected"]:  # the file of a project counts too
             states[client.name] = state
     return states
 
 
-def _leads_to(entry: ServerEntry | None, home: str, origin: str) -> dict[str, Any]:
-    """Return the state of a client with this entry: connected to this store, or the one to which it leads."""
+def _client_state(entry: ServerEntry | None, home: str, origin: str) -> dict[str, Any]:
+    """Return the state of a client with this entry: connected to this store, or to another one."""
     if entry is None:  # the file changed meanwhile
         return {"text": "not connected", "is_connected": False}
     if entry.transport == "stdio":
@@ -104,20 +99,12 @@ def _leads_to(entry: ServerEntry | None, home: str, origin: str) -> dict[str, An
     else:
         parts = urlsplit(entry.url)
         server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # an address may hold a password
-        is_here, text, other = server in _same_servers(origin), "connected over HTTP", f"another server, {server}"
+        same = (origin, origin.replace("//127.0.0.1", "//localhost"), origin.replace("//localhost", "//127.0.0.1"))
+        is_here, text, other = server in same, "connected over HTTP", f"another server, {server}"
     return {"text": text if is_here else f"connected to {other}", "is_connected": is_here}
-
-
-def _same_servers(origin: str) -> tuple[str, ...]:
-    """Return the addresses of a server: this machine has two names."""
-    return origin, origin.replace("//127.0.0.1", "//localhost"), origin.replace("//localhost", "//127.0.0.1")
 
 
 def _short(folder: str) -> str:
     """Return a folder with `~` for the user's own."""
     own = os.path.realpath(os.path.expanduser("~"))
     return "~" + folder.removeprefix(own) if folder.startswith(own + os.sep) else folder
-
-
-PAGES = {"/health": health, "/health/report": report, "/connect": connect}
-FORMS: dict[str, Any] = {}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
-    Change = tuple[int, int, int, int]
-    """Range of old lines and the range of new lines that replaces it."""
+Change = tuple[int, int, int, int]
+"""Range of old lines and the range of new lines that replaces it."""
 
 _CONTEXT_LINES = 3
 MAX_STEPS = 400_000
@@ -48,7 +46,6 @@ def difference(old: str, new: str, max_steps: int = MAX_STEPS) -> list[dict[str,
 
 
 def _groups(changes: list[Change]) -> list[list[Change]]:
-    """Return the changes grouped by overlapping context."""
     groups: list[list[Change]] = []
     for change in changes:
         if groups and change[0] - groups[-1][-1][1] <= 2 * _CONTEXT_LINES:
@@ -102,10 +99,10 @@ def _path(old: list[str], new: list[str], max_steps: int) -> list[tuple[int, int
                 diagonal != edits and furthest.get(diagonal - 1, -1) < furthest.get(diagonal + 1, -1)
             )
             x = furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
-            begun = x
+            start_x = x
             while x < len(old) and 0 <= x - diagonal < len(new) and old[x] == new[x - diagonal]:
                 x += 1
-            steps += 1 + x - begun
+            steps += 1 + x - start_x
             furthest[diagonal] = x
             rounds[-1][diagonal] = x
             if x >= len(old) and x - diagonal >= len(new):
@@ -129,7 +126,6 @@ def _trace_back(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int,
 
 
 def _join_adjacent(edits: list[tuple[int, int, bool]], start: int) -> list[Change]:
-    """Return changes of single lines with adjacent ones joined."""
     changes: list[Change] = []
     for x, y, removed in edits:
         old, new = start + x, start + y
@@ -142,7 +138,6 @@ def _join_adjacent(edits: list[tuple[int, int, bool]], start: int) -> list[Chang
 
 
 def _cut(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return as many lines as a page shows, and the number of omitted ones."""
     chars = 0
     for number, line in enumerate(lines):
         chars += len(line["text"])

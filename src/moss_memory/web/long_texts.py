@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import dataclass, field
+from typing import Any
 
+from .page_context import PageRequest, parse_number
 from .templating import pretty
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .page_context import PageRequest
 
 PART_CHARS = 20_000
 """Approximate size of a part of rendered text."""
@@ -34,8 +31,6 @@ ITEMS = 200
 _BACK_CHARS = 2_000
 """A part ends at a line break among its last characters, if there is one."""
 
-_DIGITS = 9
-
 
 class Part:
     """One part of a text, its number and the number of all parts, counted from 1."""
@@ -50,7 +45,6 @@ class Part:
 
 
 def _end(text: str, number: int, most: int) -> int:
-    """Return the end of a part."""
     end = number * most
     if not 0 < end < len(text):
         return min(end, len(text))
@@ -59,22 +53,18 @@ def _end(text: str, number: int, most: int) -> int:
 
 
 def requested_part(request: PageRequest) -> int:
-    """Return the number of the requested part."""
-    given = request.query.get("part", "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) <= _DIGITS else 1
+    return parse_number(request.query.get("part")) or 1
 
 
+@dataclass(slots=True)
 class JsonNode:
     """A JSON value in a tree: `count` is the number of values in it, `nodes` are the visible ones."""
 
-    __slots__ = ("count", "kind", "name", "nodes", "text")
-
-    def __init__(self, name: str | int, kind: str, text: str = "", count: int = 0) -> None:
-        self.name = name
-        self.kind = kind
-        self.text = text
-        self.count = count
-        self.nodes: list[JsonNode] = []
+    name: str | int
+    kind: str
+    text: str = ""
+    count: int = 0
+    nodes: list[JsonNode] = field(default_factory=list)
 
 
 class JsonTree:
@@ -112,7 +102,6 @@ class JsonTree:
 
 
 def value_view(request: PageRequest, value: Any) -> dict[str, Any]:
-    """Return the beginning of a JSON value as `tree`, or part of its text as `plain` if the query has `whole`."""
     if "whole" in request.query:
         return {"plain": Part(pretty(value), requested_part(request), PLAIN_CHARS)}
     return {"tree": JsonTree(value)}

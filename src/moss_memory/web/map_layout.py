@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 import zlib
 from importlib.util import find_spec
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _START_BYTES = 4
 _LEAST_VECTORS = 12
-"""With fewer vectors there is nothing to learn from them."""
+"""With fewer vectors, dots are placed by workspace and tag."""
 _KEPT_DIMENSIONS = 24
 _NEIGHBOURS = 8
 _BLOCK = 512
@@ -25,7 +22,7 @@ _ROUNDS = 120
 _PULL = 0.08
 
 
-def layout(dots: list[dict[str, Any]], vectors: dict[int, bytes]) -> tuple[list[tuple[float, float]], str]:
+def place_dots(dots: list[dict[str, Any]], vectors: dict[int, bytes]) -> tuple[list[tuple[float, float]], str]:
     """Return the position of each dot, between 0 and 1, and the layout: `meaning` or `workspace`."""
     known = [number for number, dot in enumerate(dots) if dot["doc"] in vectors]
     if len(known) < _LEAST_VECTORS or find_spec("numpy") is None:
@@ -105,13 +102,13 @@ def _means(blobs: list[bytes]) -> Any:
     import numpy as np
 
     size = min((len(blob) for blob in blobs if len(blob) > _START_BYTES), default=_START_BYTES + 1)
-    dimensions = size - _START_BYTES  # a document of one passage has the shortest vector
+    dimensions = size - _START_BYTES  # a document of one chunk has the shortest vector
     means = np.zeros((len(blobs), dimensions), dtype=np.float32)
     for number, blob in enumerate(blobs):
         if blob and len(blob) % size == 0:
             count = len(blob) // size
-            passages = np.frombuffer(blob, dtype=np.int8, offset=count * _START_BYTES).reshape(count, dimensions)
-            means[number] = passages.astype(np.float32).mean(axis=0)
+            chunks = np.frombuffer(blob, dtype=np.int8, offset=count * _START_BYTES).reshape(count, dimensions)
+            means[number] = chunks.astype(np.float32).mean(axis=0)
     lengths = np.sqrt((means * means).sum(axis=1, keepdims=True))
     return means / np.maximum(lengths, 1e-9)
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
 
 from moss_memory.tools.everything.map_rows import MOST_DOTS, map_rows, vectors_of_dots
 
-from .map_layout import layout
+from .map_layout import place_dots
+from .page_context import PageContext, PageRequest
 from .page_frame import FAMILIES
 from .templating import query_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .page_context import PageContext, PageRequest
-
 _LISTED = 100
 _SEARCHED = 1_000
-"""The number of last changed dots among which those of a workspace are listed."""
+"""Number of last changed dots that are searched for dots of one workspace."""
 _WAIT_S = 0.2
 _SHOWN = ("capsule", "reasoning", "task", "record")
 
 
-def show(context: PageContext, request: PageRequest) -> Response:
-    """Show the map, and the last changed of its dots as a list."""
+def show_map(context: PageContext, request: PageRequest) -> Response:
     workspace = request.query.get("workspace", "")
     dots = context.store.read(map_rows, what="list of the map", most=_SEARCHED if workspace else _LISTED)
     listed = [dot for dot in dots if workspace in ("", dot["workspace"])][:_LISTED]
@@ -40,7 +35,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def data(context: PageContext, request: PageRequest) -> Response:
+def send_map_data(context: PageContext, request: PageRequest) -> Response:
     """Return the dots as JSON, with status 202 while the first map is computed."""
     found, _ = context.background.get("map", context.last_change(request), lambda: _compute(context), wait_s=_WAIT_S)
     return JSONResponse({"ready": False}, 202) if found is None else Response(found, media_type=JSONResponse.media_type)
@@ -51,7 +46,7 @@ def _compute(context: PageContext) -> bytes:
     dots = context.store.read(map_rows, what="map", most=MOST_DOTS)
     docs = [dot["doc"] for dot in dots if dot["doc"] is not None]
     vectors = context.store.read(vectors_of_dots, what="vectors of the map", docs=docs)
-    positions, placed_by = layout(dots, vectors)
+    positions, placed_by = place_dots(dots, vectors)
     workspaces = sorted({dot["workspace"] for dot in dots})
     numbers = {name: number for number, name in enumerate(workspaces)}
     found = {
@@ -78,7 +73,3 @@ def dot_address(dot: dict[str, Any]) -> str:
         return "/reasoning/node" + query_of(workspace=dot["workspace"], branch=dot["branch"], id=dot["id"])
     page = "/tasks/" if dot["family"] == "task" else "/records/entities/"
     return page + quote(dot["id"], safe="") + query_of(workspace=dot["workspace"])
-
-
-PAGES = {"/map": show, "/map/data": data}
-FORMS: dict[str, Any] = {}

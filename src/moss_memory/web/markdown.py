@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import table
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock, table
+from markdown_it.token import Token
 from markupsafe import Markup
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.token import Token
 
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "div", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
@@ -49,19 +44,15 @@ class MarkdownDocument:
         _set_heading_ids(tokens, [anchor for anchor, _ in self.headings])
         if _FROM_THE_RIGHT.search(text):
             _set_directions(tokens)
-        html = _parser.renderer.render(tokens, _parser.options, {})
-        self.html = Markup(_clean(html))  # noqa: S704 - cleaned just here
-
-
-def _clean(html: str) -> str:
-    return nh3.clean(
-        html,
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        url_schemes={"http", "https", "mailto"},
-        link_rel="noopener noreferrer",
-        generic_attribute_prefixes=set(),
-    )
+        clean = nh3.clean(
+            _parser.renderer.render(tokens, _parser.options, {}),
+            tags=_TAGS,
+            attributes=_ATTRIBUTES,
+            url_schemes={"http", "https", "mailto"},
+            link_rel="noopener noreferrer",
+            generic_attribute_prefixes=set(),
+        )
+        self.html = Markup(clean)  # noqa: S704 - cleaned just here
 
 
 def _anchors(titles: list[str]) -> list[str]:
@@ -87,7 +78,6 @@ def _set_heading_ids(tokens: Sequence[Token], anchors: list[str]) -> None:
 
 
 def _set_directions(tokens: Sequence[Token]) -> None:
-    """Set the text direction of each outermost block to that of its first word."""
     for token in tokens:
         if token.nesting == 1 and token.level == 0:
             token.attrSet("dir", "auto")

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
+from starlette.responses import Response
+
 from moss_memory.tools.reasoning.graph.node_detail import node_detail
 
 from .long_texts import Part, requested_part
 from .markdown import MarkdownDocument
+from .page_context import PageContext, PageRequest
 from .page_frame import workspace_in_view
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
 
 _SHOWN_CHARS = 200
 
 
-def show(context: PageContext, request: PageRequest) -> Response:
-    """Show one node of a branch."""
+def show_node(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
     branch = request.query.get("branch") or "main"
     doc = request.query.get("doc") or "graph"
@@ -40,14 +37,8 @@ def show(context: PageContext, request: PageRequest) -> Response:
         part=part,
         document=MarkdownDocument(part.text),
         links=found["links"],
-        versions=_with_changes(found["versions"]),
+        versions=[{**new, "change": _change(old, new)} for new, old in pairwise([*found["versions"], None])],
     )
-
-
-def _with_changes(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the versions with a line that says what each changed."""
-    earlier = [*versions[1:], None]
-    return [{**new, "change": _change(old, new)} for new, old in zip(versions, earlier, strict=True)]
 
 
 def _change(old: dict[str, Any] | None, new: dict[str, Any]) -> str:
@@ -55,11 +46,9 @@ def _change(old: dict[str, Any] | None, new: dict[str, Any]) -> str:
         return "deleted"
     if old is None or old["deleted"]:
         return "written"
-    said = [f"{name} changed" for name in ("type", "title", "text", "tags", "meta") if old.get(name) != new.get(name)]
+    changes = [
+        f"{name} changed" for name in ("type", "title", "text", "tags", "meta") if old.get(name) != new.get(name)
+    ]
     if old.get("status") != new.get("status"):
-        said.insert(0, f"{old.get('status') or 'no status'} → {new.get('status') or 'no status'}")
-    return ", ".join(said)[:_SHOWN_CHARS] or "written again"
-
-
-PAGES = {"/reasoning/node": show}
-FORMS: dict[str, Any] = {}
+        changes.insert(0, f"{old.get('status') or 'no status'} → {new.get('status') or 'no status'}")
+    return ", ".join(changes)[:_SHOWN_CHARS] or "written again"

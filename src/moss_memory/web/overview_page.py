@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from starlette.responses import Response
 
 from moss_memory.errors import MossError
 from moss_memory.tools.capsule.capsule_browse import capsule_authors
 from moss_memory.tools.everything.period_changes import QUARTER_MS, changes_by_quarter
 
-from .activity_chart import plot_of
+from .activity_chart import build_chart
 from .changes_page import WEEK_DAYS, period_of, read_changes
-from .page_frame import FAMILIES, WEEKS, activity_of, recent
-from .task_pages import add_times, tasks_of
+from .page_context import PageContext, PageRequest
+from .page_frame import FAMILIES, WEEKS, load_activity, load_workspaces
+from .task_pages import add_times, load_tasks
 from .templating import author_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import date
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
 
 _LATEST = 6
 _OPEN = 8
 _COUNTED_AGAIN = 20_000
-"""Number of changes up to which the days are those of the browser; above they are counted in advance, in UTC."""
+"""Maximum number of changes that are counted by days of the browser; more are counted in advance, by days of UTC."""
 _MAX_WORKSPACES = 4
 """Number of recently changed workspaces in which open questions are searched."""
 
 
-def overview(context: PageContext, request: PageRequest) -> Response:
-    """Show the overview."""
+def show_overview(context: PageContext, request: PageRequest) -> Response:
     workspace = request.query.get("workspace", "")
-    activity = activity_of(context, request, workspace)
+    activity = load_activity(context, request, workspace)
     counts = activity["counts"]
     today = datetime.now(request.zone).date()
     local = _local_days(context, request, today, counts)
@@ -46,7 +40,7 @@ def overview(context: PageContext, request: PageRequest) -> Response:
         for name, title, path in FAMILIES
         if name in counts
     ]
-    found = recent(context, request)
+    found = load_workspaces(context, request)
     workspaces = found["workspaces"]
     period = period_of({"since": "week"}, request.zone, int(time.time()), None)
     open_work, more_tasks = _open_work(context, workspace, [one["workspace"] for one in workspaces], counts)
@@ -57,7 +51,7 @@ def overview(context: PageContext, request: PageRequest) -> Response:
         last=_last_change(activity, workspace, workspaces),
         workspaces=found["total"],
         total=sum(day[name] for day in days for name in counts),
-        plot=plot_of(days, list(counts), WEEKS, today),
+        plot=build_chart(days, list(counts), WEEKS, today),
         is_utc=local is None,
         period=period,
         sentence=read_changes(context, request, period, workspace)["sentence"],
@@ -81,14 +75,9 @@ def _local_days(
     """Return the changes of each day in the time zone of the browser; None if there are too many to count again."""
     first = today - timedelta(days=WEEKS * 7 - 1)
     midnight = datetime(first.year, first.month, first.day, tzinfo=request.zone)
-    found = context.cached_read(
-        request,
-        changes_by_quarter,
-        what="changes by quarter",
-        from_ms=int(midnight.timestamp() * 1000),
-        workspace=request.query.get("workspace", ""),
-        most=_COUNTED_AGAIN,
-    )
+    workspace, from_ms = request.query.get("workspace", ""), int(midnight.timestamp() * 1000)
+    asked = {"from_ms": from_ms, "workspace": workspace, "most": _COUNTED_AGAIN}
+    found = context.cached_read(request, changes_by_quarter, what="changes by quarter", **asked)
     if found is None:
         return None
     days: dict[str, dict[str, Any]] = {}
@@ -101,7 +90,6 @@ def _local_days(
 
 
 def _last_change(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return place and time of the last change, in the chosen workspace or in any."""
     if not workspace:
         last = activity.get("last")
         return last and {"workspace": last["workspace"], "at": last["ts_ms"] / 1000}
@@ -120,7 +108,7 @@ def _open_work(
     found, tasks = found[: _OPEN // 2], 0
     if counts.get("task"):
         for status in ("ACTIVE", "TODO"):
-            answer = tasks_of(context, workspace, status, {}, limit=_OPEN)
+            answer = load_tasks(context, workspace, status, {}, limit=_OPEN)
             tasks += answer["pagination"]["total"]
             found += [{**item, "kind": "task"} for item in answer["items"]]
     shown = found[:_OPEN]
@@ -145,7 +133,3 @@ def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
         }
         for card in cards["cards"]
     ]
-
-
-PAGES = {"/overview": overview}
-FORMS: dict[str, Any] = {}

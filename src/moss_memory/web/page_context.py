@@ -5,41 +5,41 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from datetime import UTC
+from collections.abc import Callable
+from datetime import UTC, tzinfo
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import escape
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from moss_memory.demo.demo_home import BANNER
 from moss_memory.errors import MossError
 from moss_memory.http.sign_in import page_access
+from moss_memory.mcp.background_index import Indexing
 from moss_memory.registry import catalog
+from moss_memory.storage.files.demonstration import BANNER
+from moss_memory.store import Store
 
 from .background import Background
-from .page_frame import LISTS, frame_of, prepare_frame
-from .templating import environment, query_of
+from .page_frame import LISTS, build_frame, prepare_frame
+from .templating import make_environment, query_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import tzinfo
-    from typing import Any
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from moss_memory.mcp.background_index import Indexing
-    from moss_memory.storage.engine import Result
-    from moss_memory.store import Store
-    from moss_memory.tools.capsule.capsule_use import Sketches
+Row = TypeVar("Row")
+Result = TypeVar("Result")
 
 PAGE_ROWS = 30
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
+_MAX_OFFSET = 10**9
 _MAX_CACHED = 100
 _CACHE_S = 60.0
 """Figures older than this are counted again also in a store that rests: artifacts expire without a change."""
+
+
+def parse_number(given: str | None) -> int | None:
+    """Return a number in a query, a form or a cookie; None if it has another form or more than 18 digits."""
+    return int(given) if given and given.isascii() and given.isdigit() and len(given) <= 18 else None
 
 
 class PageRequest:
@@ -62,7 +62,6 @@ class PageRequest:
         self.url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
     def query_values(self, *names: str) -> dict[str, str]:
-        """Return the query's values with these names."""
         return {name: self.query[name] for name in names if name in self.query}
 
     @property
@@ -76,9 +75,13 @@ class PageRequest:
 
     @property
     def offset(self) -> int:
-        """Return the number of rows before the requested page."""
-        given = self.query.get("offset", "")
-        return min(int(given), 10**9) if given.isascii() and given.isdigit() and len(given) < 12 else 0
+        return min(parse_number(self.query.get("offset")) or 0, _MAX_OFFSET)
+
+    def slice(self, rows: list[Row], limit: int = PAGE_ROWS) -> tuple[list[Row], dict[str, Any]]:
+        """Return the rows of the requested page, and its pagination."""
+        shown = rows[self.offset : self.offset + limit]
+        has_more = self.offset + len(shown) < len(rows)
+        return shown, {"offset": self.offset, "limit": limit, "has_more": has_more, "total": len(rows)}
 
 
 class PageContext:
@@ -108,9 +111,10 @@ class PageContext:
         self._cache: dict[str, tuple[int, float, Any]] = {}
         self.background = Background()
         """Results that are computed on threads of their own."""
-        self.sketches: Sketches = {}
+        self.sketches: dict[tuple[str, int], tuple[int, ...]] = {}
+        """Sketches of texts, by which near-duplicates are found."""
         self._form_token = form_token
-        self._templates = environment(base)
+        self._templates = make_environment(base)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool without empty arguments and without a character budget, since pages have limits of their own."""
@@ -129,17 +133,18 @@ class PageContext:
 
     def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return a tool's answer for the frame of every page, cached until the store changes."""
-        return self.cached(request, (tool, arguments), lambda: self.call(tool, **arguments))
+        return self.cached(request, tool, arguments, lambda: self.call(tool, **arguments))
 
     def cached_read(
         self, request: PageRequest | None, body: Callable[..., Result], *, what: str, **values: Any
     ) -> Result:
-        """Return the result of a read that is no tool, cached until the store changes."""
-        return self.cached(request, (what, values), lambda: self.store.read(body, what=what, **values))
+        return self.cached(request, what, values, lambda: self.store.read(body, what=what, **values))
 
-    def cached(self, request: PageRequest | None, asked: tuple[Any, ...], read: Callable[[], Result]) -> Result:
+    def cached(
+        self, request: PageRequest | None, name: str, arguments: dict[str, Any], read: Callable[[], Result]
+    ) -> Result:
         """Return a result for a name and its arguments, cached until the store changes."""
-        key = repr((asked[0], sorted(asked[1].items())))
+        key = repr((name, sorted(arguments.items())))
         seq, now = self.last_change(request), time.monotonic()
         cached = self._cache.get(key)
         if cached and cached[0] == seq and now - cached[1] < _CACHE_S:
@@ -159,7 +164,6 @@ class PageContext:
         return request.last_change
 
     def clear_cache(self) -> None:
-        """Discard the answers of `cached_call`."""
         self._cache.clear()
 
     def prepare(self) -> None:
@@ -172,16 +176,15 @@ class PageContext:
     def page(
         self, request: PageRequest, template: str, *, family: str = "", status: int = 200, **context: Any
     ) -> Response:
-        """Render a complete page: the template in its frame."""
         if self.indexing is not None:
             self.indexing.begin({})
         text = self._templates.get_template(template).render(
-            visit=request,
+            request=request,
             now=time.time(),
             family=family,
             read_only=self.read_only or ((access := page_access()) is not None and access.read_only),
             form_token=self._form_token(),
-            shell=frame_of(self, request),
+            frame=build_frame(self, request),
             demonstration=BANNER if self.own_home else "",
             **context,
         )
@@ -190,15 +193,13 @@ class PageContext:
         return HTMLResponse(text, status)
 
     def error_page(self, request: PageRequest, error: MossError) -> Response:
-        """Render the page for a refused request."""
         listed = next((one for one in LISTS if request.full_path.startswith(self.base + one["path"])), None)
         family = listed["name"] if listed else ""
         return self.page(request, "refused.html", family=family, status=error.status, error=error, list=listed)
 
-    def to(self, path: str, **query: Any) -> Response:
+    def redirect(self, path: str, **query: Any) -> Response:
         """Redirect the browser to a page after a form was accepted."""
         return RedirectResponse(self.base + path + query_of(**query), status_code=303)
 
     def paging(self, request: PageRequest, most: int = PAGE_ROWS) -> dict[str, int]:
-        """Return limit and offset of the requested page."""
         return {"limit": most, "offset": request.offset}

@@ -18,17 +18,17 @@ FAMILIES = (
     ("record", "Records", "/records"),
 )
 LISTS = [{"name": name, "title": f"All {title.lower()}", "path": path} for name, title, path in FAMILIES]
-"""The pages that list a family, to which the page of a missing thing leads."""
+"""The list of each family; the error page of a missing thing links to it."""
 WEEKS = 9
 _MAX_WORKSPACES = 100
 
 
-def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
+def build_frame(context: PageContext, request: PageRequest) -> dict[str, Any]:
     """Return the data of a page's frame; an unreadable store is reported in it, not raised."""
     workspace = request.query.get("workspace", "")
     try:
-        activity = activity_of(context, request, workspace)
-        found = recent(context, request)
+        activity = load_activity(context, request, workspace)
+        found = load_workspaces(context, request)
         names, total = [one["workspace"] for one in found["workspaces"]], found["total"]
         trouble = ""
     except MossError as error:
@@ -50,17 +50,16 @@ def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
 
 
 def prepare_frame(context: PageContext) -> None:
-    """Fill the cache for the frame."""
-    activity_of(context, None, "")
-    recent(context, None)
+    load_activity(context, None, "")
+    load_workspaces(context, None)
 
 
-def activity_of(context: PageContext, request: PageRequest | None, workspace: str) -> dict[str, Any]:
+def load_activity(context: PageContext, request: PageRequest | None, workspace: str) -> dict[str, Any]:
     """Return the counts of each family and the changes of the last nine weeks."""
     return context.cached_call(request, "moss_activity", days=WEEKS * 7, workspace=workspace)
 
 
-def recent(context: PageContext, request: PageRequest | None, limit: int = _MAX_WORKSPACES) -> dict[str, Any]:
+def load_workspaces(context: PageContext, request: PageRequest | None, limit: int = _MAX_WORKSPACES) -> dict[str, Any]:
     """Return the workspaces, most recently changed first, and their number."""
     return context.cached_call(request, "moss_recent", limit=limit)
 
@@ -69,5 +68,5 @@ def workspace_in_view(context: PageContext, request: PageRequest, family: str) -
     """Return the workspace of a page: the chosen one, or the last changed with data of this family."""
     if "workspace" in request.query:
         return request.query["workspace"]
-    found = recent(context, request)["workspaces"]
+    found = load_workspaces(context, request)["workspaces"]
     return str(next((one["workspace"] for one in found if family in one["holds"]), "default"))

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from moss_memory.errors import MossError
 from moss_memory.tools.everything.map_rows import map_rows
 
 from .map_page import dot_address
-from .page_frame import FAMILIES, recent
-from .search_page import address_of
+from .page_context import PageContext, PageRequest
+from .page_frame import FAMILIES, load_workspaces
+from .search_page import hit_address
 from .templating import query_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
 
 _PAGES = (
     ("Changes", "/"),
@@ -49,15 +43,15 @@ _SEARCHED_BYTES = 3
 """The size of the shortest word that is searched: three letters, or one character of a script without spaces."""
 
 
-def palette(context: PageContext, request: PageRequest) -> Response:
+def find_palette_items(context: PageContext, request: PageRequest) -> Response:
     """Return the things whose names have all words of `q`, as JSON; without `q` the last changed ones."""
     words = _WORD.findall(request.query.get("q", "")[:200].casefold())[:_MAX_WORDS]
-    names = [one["workspace"] for one in recent(context, request)["workspaces"]]
+    names = [one["workspace"] for one in load_workspaces(context, request)["workspaces"]]
     found_names = [name for name in names if _matches(_WORD.findall(name.casefold()), words)][:_OF_EACH]
     pages = [one for one in _PAGES if words and _matches(one[0].casefold().split(), words)][:_OF_EACH]
     items = [_item("hollow", title, "page", path) for title, path in pages]
     items += [_item("hollow", name, "workspace", "/" + query_of(workspace=name)) for name in found_names]
-    items += _found(context, request, words) if words else _latest(context)
+    items += _find_by_name(context, request, words) if words else _latest(context)
     return JSONResponse({"items": items})
 
 
@@ -65,12 +59,12 @@ def _matches(parts: list[str], words: list[str]) -> bool:
     return all(any(part.startswith(word) for part in parts) for word in words)
 
 
-def _found(context: PageContext, request: PageRequest, words: list[str]) -> list[dict[str, Any]]:
+def _find_by_name(context: PageContext, request: PageRequest, words: list[str]) -> list[dict[str, Any]]:
     """Return the things with these words: the last changed by their names, then older ones by a search.
 
     A search costs the more, the more texts have a word, so it is left out if names are enough or a word is short.
     """
-    names = context.cached(request, ("names", {}), lambda: _names(context))
+    names = context.cached(request, "names", {}, lambda: _load_names(context))
     found = dict(islice(((key, item) for parts, key, item in names if _matches(parts, words)), _HITS))
     if len(found) < _HITS and all(len(word.encode()) >= _SEARCHED_BYTES for word in words):
         for key, item in _search(context, words):
@@ -78,7 +72,7 @@ def _found(context: PageContext, request: PageRequest, words: list[str]) -> list
     return list(found.values())[:_HITS]
 
 
-def _names(context: PageContext) -> list[tuple[list[str], str, dict[str, str]]]:
+def _load_names(context: PageContext) -> list[tuple[list[str], str, dict[str, str]]]:
     """Return the last changed things: the words of each name, its address, and its item."""
     dots = context.store.read(map_rows, what="names", most=_NAMES)
     found = []
@@ -91,7 +85,7 @@ def _names(context: PageContext) -> list[tuple[list[str], str, dict[str, str]]]:
 
 
 def _search(context: PageContext, words: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the hits of a search by words as address and item, those with the words in their titles first."""
+    """Yield address and item of each hit of a search by words; hits with the words in their titles come first."""
     query = " ".join(f"{word}*" for word in words)
     try:
         answer = context.call("moss_search", query=query, types=list(_TYPES), search_mode="keyword", limit=_HITS * 2)
@@ -100,7 +94,7 @@ def _search(context: PageContext, words: list[str]) -> Iterator[tuple[str, dict[
     hits = [] if answer.get("relaxed") else answer["items"]
     hits.sort(key=lambda hit: not _matches(_WORD.findall(hit["title"].casefold()), words))
     for hit in hits:
-        path, parameters, anchor = address_of(hit)
+        path, parameters, anchor = hit_address(hit)
         end = f"#{anchor}" if anchor else ""
         kind = hit.get("kind") or hit["type"]
         address = path + query_of(**parameters) + end
@@ -113,20 +107,12 @@ def _latest(context: PageContext) -> list[dict[str, Any]]:
         capsules = context.call("capsule_inventory", limit=_OF_EACH)["items"]
     except MossError:
         return []  # capsules are turned off
-    return [
-        _item(
-            "capsule",
-            one.get("title") or one.get("name") or "Untitled",
-            f"capsule · {one['workspace']}",
-            f"/capsules/{one['id']}",
-        )
-        for one in capsules
-    ]
+    items = []
+    for one in capsules:
+        title = one.get("title") or one.get("name") or "Untitled"
+        items.append(_item("capsule", title, f"capsule · {one['workspace']}", f"/capsules/{one['id']}"))
+    return items
 
 
 def _item(family: str, title: str, kind: str, path: str) -> dict[str, str]:
     return {"family": family, "title": title[:_TITLE_CHARS], "place": kind[:_TITLE_CHARS], "path": path}
-
-
-PAGES = {"/palette": palette}
-FORMS: dict[str, Any] = {}

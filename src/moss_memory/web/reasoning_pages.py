@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
+from starlette.responses import Response
+
 from moss_memory.errors import MossError
 from moss_memory.tools.reasoning.graph.node_detail import entry_authors, node_detail
 
-from .graph_data import graph_of, mark_differences
+from .graph_data import load_graph, mark_differences
 from .long_texts import Part, requested_part
 from .markdown import MarkdownDocument
+from .page_context import PageContext, PageRequest, parse_number
 from .page_frame import workspace_in_view
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
 
 _BRANCHES = 200
 _ENTRIES = 40
@@ -29,16 +27,16 @@ _WORK_PREFIXES = ("task/", "plan/")
 """Prefixes of the branches of tasks and plans."""
 
 
-def graph(context: PageContext, request: PageRequest) -> Response:
+def show_graph(context: PageContext, request: PageRequest) -> Response:
     """Show the graph of a branch, or its difference from another one."""
     workspace = workspace_in_view(context, request, "reasoning")
     branches = _branches(context, workspace)
     if not branches:
         return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
-    branch = request.query.get("branch") or _checkout(context, workspace)
+    branch = _branch_in_view(context, request, workspace)
     doc = request.query.get("doc", "graph")
     other = request.query.get("compare", "")
-    shown = graph_of(context, workspace, branch, doc)
+    shown = load_graph(context, workspace, branch, doc)
     difference = mark_differences(context, workspace, branch, other, doc, shown) if other and other != branch else None
     return context.page(
         request,
@@ -57,37 +55,32 @@ def graph(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def _checkout(context: PageContext, workspace: str) -> str:
-    return str(context.call("branchmind_status", workspace=workspace)["checkout"] or "main")
+def _branch_in_view(context: PageContext, request: PageRequest, workspace: str) -> str:
+    """Return the requested branch, else the one that is checked out."""
+    checkout = request.query.get("branch") or context.call("branchmind_status", workspace=workspace)["checkout"]
+    return str(checkout or "main")
 
 
 def _branches(context: PageContext, workspace: str) -> list[dict[str, Any]]:
-    """Return the branches, those of tasks and plans last."""
+    """Return the branches; branches of tasks and plans are last."""
     try:
-        found = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES, max_chars=_MAX_CHARS)[
-            "branches"
-        ]
+        found = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES, max_chars=_MAX_CHARS)
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
         return []
-    return sorted(found, key=lambda one: one["name"].startswith(_WORK_PREFIXES))
+    return sorted(found["branches"], key=lambda one: one["name"].startswith(_WORK_PREFIXES))
 
 
 def _counts(nodes: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    """Return the number of nodes of each type and status."""
-    found: dict[str, dict[str, int]] = {"types": {}, "statuses": {}}
-    for node in nodes:
-        for kind, value in (("types", node["type"]), ("statuses", node["status"])):
-            if value:
-                found[kind][value] = found[kind].get(value, 0) + 1
-    return {kind: dict(sorted(counts.items())) for kind, counts in found.items()}
+    types = Counter(node["type"] for node in nodes if node["type"])
+    statuses = Counter(node["status"] for node in nodes if node["status"])
+    return {"types": dict(sorted(types.items())), "statuses": dict(sorted(statuses.items()))}
 
 
 def _conflicts(
     context: PageContext, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the open conflicts of merges into a branch, each with a title."""
     found = context.call(
         "branchmind_graph_conflicts", workspace=workspace, into=branch, doc=doc, status="open", limit=_CONFLICTS
     )["conflicts"]
@@ -102,8 +95,7 @@ def _title(key: Any, titles: dict[str, str]) -> str:
     return titles.get(str(key), str(key))
 
 
-def conflict(context: PageContext, request: PageRequest) -> Response:
-    """Show a conflict: the common ancestor and both sides."""
+def show_conflict(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
     shown = context.call(
         "branchmind_graph_conflict_show", workspace=workspace, conflict_id=request.path["id"], max_chars=_MAX_CHARS
@@ -115,11 +107,10 @@ def conflict(context: PageContext, request: PageRequest) -> Response:
     ]
     for side, branch in ((sides[1], shown["into_branch"]), (sides[2], shown["from_branch"])):
         side["written"] = _last_written(context, workspace, branch, shown)
-    named = next((side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")), None)
-    title = named or _title(shown["key"], {})
-    return context.page(
-        request, "conflict.html", family="reasoning", place=workspace, conflict=shown, title=title, sides=sides
-    )
+    titles = [side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")]
+    title = titles[0] if titles else _title(shown["key"], {})
+    content = {"conflict": shown, "title": title, "sides": sides}
+    return context.page(request, "conflict.html", family="reasoning", place=workspace, **content)
 
 
 def _last_written(context: PageContext, workspace: str, branch: str, conflict: dict[str, Any]) -> dict[str, Any] | None:
@@ -134,47 +125,38 @@ def _last_written(context: PageContext, workspace: str, branch: str, conflict: d
     return versions[0] if versions else None
 
 
-def resolve(context: PageContext, request: PageRequest) -> Response:
-    """Resolve a conflict with one of its sides."""
+def resolve_conflict(context: PageContext, request: PageRequest) -> Response:
     workspace, key = request.form.get("workspace", ""), request.path["id"]
     resolution = request.form.get("resolution", "")
     content = None
     if resolution == "use_content":
         content = {name: value for name in ("type", "title", "text", "status") if (value := request.form.get(name))}
-    context.call(
-        "branchmind_graph_conflict_resolve",
-        workspace=workspace,
-        conflict_id=key,
-        resolution=resolution,
-        content=content,
-    )
-    return context.to(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
+    given = {"conflict_id": key, "resolution": resolution, "content": content}
+    context.call("branchmind_graph_conflict_resolve", workspace=workspace, **given)
+    return context.redirect(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
 
 
-def merge(context: PageContext, request: PageRequest) -> Response:
+def merge_branch(context: PageContext, request: PageRequest) -> Response:
     """Merge a branch into its base: notes, traces and graphs."""
     form = request.form
     workspace, into = form.get("workspace", ""), form.get("into", "")
     sides = {"from": form.get("from", ""), "into": into}
     merged = context.call("branchmind_merge_back", workspace=workspace, **sides)
     said = "conflicts" if merged["conflicts"] else "merged"
-    return context.to("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
+    return context.redirect("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
 
 
-def log(context: PageContext, request: PageRequest) -> Response:
+def show_log(context: PageContext, request: PageRequest) -> Response:
     """List the entries of a document, newest first."""
     workspace = workspace_in_view(context, request, "reasoning")
     branches = _branches(context, workspace)
     if not branches:
         return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
-    branch = request.query.get("branch") or _checkout(context, workspace)
-    docs = [
-        one
-        for one in context.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_MAX_CHARS)["docs"]
-        if not one["doc"].endswith("graph")
-    ]
+    branch = _branch_in_view(context, request, workspace)
+    listed = context.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_MAX_CHARS)["docs"]
+    docs = [one for one in listed if not one["doc"].endswith("graph")]
     doc = request.query.get("doc") or "notes"
-    cursor, chosen = _number(request, "cursor"), _number(request, "entry")
+    cursor, chosen = parse_number(request.query.get("cursor")), parse_number(request.query.get("entry"))
     answer = context.call(
         "branchmind_show",
         workspace=workspace,
@@ -201,12 +183,6 @@ def log(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def _number(request: PageRequest, name: str) -> int | None:
-    """Return the number of an entry in the query."""
-    given = request.query.get(name, "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
-
-
 def _render_entries(entries: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
     """Return entries with part of their content as HTML; after too much text on a page, only with their beginning."""
     left = _RENDERED_CHARS
@@ -219,7 +195,3 @@ def _render_entries(entries: list[dict[str, Any]], number: int) -> list[dict[str
         more = len(entry.get("content") or "") - len(part.text)
         entry |= {"part": part, "html": MarkdownDocument(part.text).html, "more": more}
     return entries
-
-
-PAGES = {"/reasoning": graph, "/reasoning/log": log, "/reasoning/conflicts/{id}": conflict}
-FORMS = {"/reasoning/merge": merge, "/reasoning/conflicts/{id}/settle": resolve}

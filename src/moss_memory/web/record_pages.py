@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from starlette.responses import Response
+
 from moss_memory.errors import MossError
-from moss_memory.tools.record.entity_times import event_types, observed_times
+from moss_memory.tools.record.record_queries import event_types, observed_times
 
 from .long_texts import value_view
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
+from .page_context import PageContext, PageRequest
 
 _EVENTS = 50
 _TITLES = ("title", "name", "id", "session_id", "decision", "validation_type")
 _GLANCE = ("status", "related_entity_id", "description", "rationale", "version", "type", "outcomes")
 
 
-def list_page(context: PageContext, request: PageRequest) -> Response:
+def list_entities(context: PageContext, request: PageRequest) -> Response:
     """List entities, newest first, now or at a past time."""
     answer = context.call(
         "retrieve_entities",
@@ -49,7 +46,6 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
 
 
 def _titles(context: PageContext) -> dict[str, str]:
-    """Return the title field of each entity type."""
     from moss_memory.tools.record.capabilities import registry_of
 
     return {one.entity_type: one.title for one in registry_of(context.store.config.home).capabilities.values()}
@@ -68,19 +64,11 @@ def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:
     entity["glance"] = " · ".join(glance)[:160]
 
 
-def show(context: PageContext, request: PageRequest) -> Response:
-    """Show one entity: each field with its source, and its events."""
+def show_entity(context: PageContext, request: PageRequest) -> Response:
     key = request.path["id"]
-    filters = request.query_values("workspace")
-    found = context.call(
-        "retrieve_entities",
-        entity_id=key,
-        **filters,
-        **request.query_values("as_of"),
-        include_snapshots=True,
-        include_provenance=True,
-        limit=1,
-    )["entities"]
+    filters = request.query_values("workspace", "as_of")
+    parts = {"include_snapshots": True, "include_provenance": True, "limit": 1}
+    found = context.call("retrieve_entities", entity_id=key, **filters, **parts)["entities"]
     if not found:
         raise MossError("NOT_FOUND", "there is no such entity")
     entity = found[0]
@@ -91,7 +79,6 @@ def show(context: PageContext, request: PageRequest) -> Response:
 
 
 def _with_entities(context: PageContext, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with the names of their entities."""
     titles = _titles(context)
     known: dict[tuple[str, str], dict[str, str]] = {}
     for event in events:
@@ -104,7 +91,6 @@ def _with_entities(context: PageContext, events: list[dict[str, Any]]) -> list[d
 
 
 def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, str]) -> dict[str, str]:
-    """Return title and summary line of an entity."""
     found = context.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
     if not found:
         return {"title": key, "glance": ""}
@@ -112,8 +98,7 @@ def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, 
     return {"title": str(found[0]["title"]), "glance": found[0]["glance"]}
 
 
-def record(context: PageContext, request: PageRequest) -> Response:
-    """Show one submitted record with its entities."""
+def show_record(context: PageContext, request: PageRequest) -> Response:
     key = request.path["id"]
     found = context.call("retrieve_records", ids=[key], **request.query_values("workspace"))["records"]
     if not found:
@@ -126,8 +111,8 @@ def record(context: PageContext, request: PageRequest) -> Response:
     return context.page(request, "record.html", family="record", record=found[0], entities=entities, **shown)
 
 
-def timeline(context: PageContext, request: PageRequest) -> Response:
-    """List events, newest first; those that a record reports of one moment are one row."""
+def show_timeline(context: PageContext, request: PageRequest) -> Response:
+    """List events, newest first; all events of one record, entity and time are one row."""
     filters = request.query_values("event_type", "entity_type", "after_date", "before_date")
     answer = context.call(
         "list_timeline_events", **request.query_values("workspace"), **filters, **context.paging(request, _EVENTS)
@@ -164,21 +149,8 @@ def _with_observed(context: PageContext, rows: list[dict[str, Any]]) -> list[dic
     records = {(record["workspace"], record["id"]): record for record in found}
     for row in rows:
         record = records.get((row["workspace"], row["source_record_id"]), {"type": row["subject"], "properties": {}})
-        shown = {
-            "entity_type": record["type"],
-            "snapshot": record["properties"],
-            "entity_id": row["entity_ids"][0],
-        }
+        shown = {"entity_type": record["type"], "snapshot": record["properties"], "entity_id": row["entity_ids"][0]}
         _set_title(shown, titles)
-        # The record says how the thing was when it last changed, not when it was created.
+        # The record has the state after the last change, not the state at creation.
         row |= {"title": shown["title"], "glance": "" if row["deeds"] == ["created"] else shown["glance"]}
     return rows
-
-
-PAGES = {
-    "/records": list_page,
-    "/records/timeline": timeline,
-    "/records/entities/{id}": show,
-    "/records/{id}": record,
-}
-FORMS: dict[str, Any] = {}

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 from markupsafe import Markup, escape
+from starlette.responses import Response
 
 from moss_memory.errors import MossError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
+from .page_context import PageContext, PageRequest
 
 _KINDS = (
     ("capsule", "Capsules", "capsule"),
@@ -40,8 +36,7 @@ _MARKDOWN_KINDS = ("capsule", "note")
 _HITS = 20
 
 
-def search(context: PageContext, request: PageRequest) -> Response:
-    """Show the results of a search, best first."""
+def show_search(context: PageContext, request: PageRequest) -> Response:
     question = request.query.get("q", "").strip()
     kinds = [kind for kind in request.query.get("type", "").split(",") if kind in {name for name, _, _ in _KINDS}]
     answer: dict[str, Any] = {"items": [], "pagination": {"offset": 0, "has_more": False, "total": 0, "limit": _HITS}}
@@ -53,12 +48,11 @@ def search(context: PageContext, request: PageRequest) -> Response:
             error = refusal
     for hit in answer["items"]:
         hit["family"] = next(family for name, _, family in _KINDS if name == hit["type"])
-        hit["shown"] = mark_matches(
-            strip_markdown(hit["snippet"]) if hit["type"] in _MARKDOWN_KINDS else hit["snippet"]
-        )
+        is_markdown = hit["type"] in _MARKDOWN_KINDS
+        hit["shown"] = mark_matches(strip_markdown(hit["snippet"]) if is_markdown else hit["snippet"])
         hit["is_title_only"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = mark_title(hit["title"], question)
-        hit["path"], hit["query"], hit["anchor"] = address_of(hit)
+        hit["path"], hit["query"], hit["anchor"] = hit_address(hit)
         hit["branch"] = hit["query"].get("branch")
     answer = _unique_pages(answer)
     return context.page(
@@ -78,15 +72,8 @@ def search(context: PageContext, request: PageRequest) -> Response:
 
 def _search(context: PageContext, request: PageRequest, question: str, kinds: list[str]) -> dict[str, Any]:
     mode = "keyword" if request.query.get("mode") == "keyword" else "both"
-    filters = request.query_values("workspace", "run_id")
-    return context.call(
-        "moss_search",
-        query=question,
-        types=kinds or None,
-        search_mode=mode,
-        **filters,
-        **context.paging(request, _HITS),
-    )
+    filters = {**request.query_values("workspace", "run_id"), **context.paging(request, _HITS)}
+    return context.call("moss_search", query=question, types=kinds or None, search_mode=mode, **filters)
 
 
 def _unique_pages(answer: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +88,6 @@ def _unique_pages(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def strip_markdown(snippet: str) -> str:
-    """Return a piece of Markdown without its markup."""
     plain = _HEADING.sub(r"|\1|", _CUT_HEADING.sub("", _MARKS.sub("", snippet)))
     return _ITEMS.sub(" · ", plain).strip(" ·").replace("... · ", "... ", 1)
 
@@ -126,7 +112,7 @@ def mark_title(title: str, question: str) -> Markup:
     )
 
 
-def address_of(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+def hit_address(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """Return the page of a hit, its query and the id of its place there."""
     address, workspace = hit.get("fetch", {}).get("arguments", {}), hit["workspace"]
     if hit["type"] == "capsule":
@@ -141,7 +127,3 @@ def address_of(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     if hit["type"] == "note":
         return "/reasoning/log", {**branch, "entry": hit["id"]}, ""
     return "/reasoning/node", {**branch, "id": hit["id"]}, ""
-
-
-PAGES = {"/search": search}
-FORMS: dict[str, Any] = {}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from starlette.responses import Response
+
 from moss_memory.errors import MossError
-from moss_memory.tools.task.all_tasks import plans_everywhere, task_times, tasks_everywhere
+from moss_memory.tools.task.tasks_everywhere import plans_everywhere, task_times, tasks_everywhere
 
 from .long_texts import value_view
+from .page_context import PageContext, PageRequest
 from .page_frame import workspace_in_view
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from starlette.responses import Response
-
-    from .page_context import PageContext, PageRequest
 
 _COLUMNS = (("TODO", "To do"), ("ACTIVE", "In work"), ("DONE", "Done"))
 _CARDS = 30
@@ -25,7 +22,7 @@ _MAX_CHARS = 500_000
 """Maximum size of a task's answer; the tool shortens the rest."""
 
 
-def board(context: PageContext, request: PageRequest) -> Response:
+def show_board(context: PageContext, request: PageRequest) -> Response:
     """Show the tasks of a workspace, or of all of them, by status, and the plans."""
     workspace = request.query.get("workspace", "")
     filters = request.query_values("parent", "tag")
@@ -33,7 +30,11 @@ def board(context: PageContext, request: PageRequest) -> Response:
     shown = [column for column in _COLUMNS if not only or column[0] == only]
     plans = _plans(context, workspace)
     progress = _progress(context, plans)
-    columns = [_column(context, request, workspace, filters, status, title) for status, title in shown]
+    paging = context.paging(request, _CARDS)
+    columns = [
+        {"status": status, "title": title, **load_tasks(context, workspace, status, filters, **paging)}
+        for status, title in shown
+    ]
     for column in columns:
         for card in column["items"]:
             card["progress"] = progress.get((card["workspace"], card["id"]))
@@ -51,14 +52,7 @@ def board(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def _column(
-    context: PageContext, request: PageRequest, workspace: str, filters: dict[str, str], status: str, title: str
-) -> dict[str, Any]:
-    answer = tasks_of(context, workspace, status, filters, **context.paging(request, _CARDS))
-    return {"status": status, "title": title, **answer}
-
-
-def tasks_of(
+def load_tasks(
     context: PageContext, workspace: str, status: str, filters: dict[str, str], *, limit: int, offset: int = 0
 ) -> dict[str, Any]:
     """Return a page of the tasks with a status, of a workspace or of all of them, each with its workspace."""
@@ -80,7 +74,6 @@ def _plans(context: PageContext, workspace: str) -> list[dict[str, Any]]:
 
 
 def _progress(context: PageContext, plans: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the progress of the tasks of some plans, by workspace and id."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for plan in plans:
         workspace = plan["workspace"]
@@ -98,7 +91,6 @@ def _with_tasks(plan: dict[str, Any], progress: dict[tuple[str, str], dict[str, 
 
 
 def _add_claims(context: PageContext, columns: list[dict[str, Any]]) -> None:
-    """Add claims and progress to active cards."""
     cards = [card for column in columns if column["status"] == "ACTIVE" for card in column["items"]]
     for card in cards[:_MAX_CLAIMS]:
         task = context.call("tasks_show", workspace=card["workspace"], target=card["id"], max_chars=_MAX_CHARS)
@@ -116,7 +108,7 @@ def add_times(context: PageContext, cards: list[dict[str, Any]]) -> None:
         card |= times.get((card["workspace"], card["id"]), {})
 
 
-def show(context: PageContext, request: PageRequest) -> Response:
+def show_task(context: PageContext, request: PageRequest) -> Response:
     """Show a plan or task: steps as a tree with criteria, evidence and claims, and the radar."""
     workspace = request.query.get("workspace") or workspace_in_view(context, request, "task")
     target = request.path["id"]
@@ -145,10 +137,5 @@ def _radar(context: PageContext, workspace: str, target: str) -> dict[str, Any] 
 
 
 def _count_steps(steps: list[dict[str, Any]], status: str = "") -> int:
-    """Return the number of steps in a tree, all or of one status."""
     own: int = sum(not status or step["status"] == status for step in steps)
     return own + sum(_count_steps(step["steps"], status) for step in steps)
-
-
-PAGES = {"/tasks": board, "/tasks/{id}": show}
-FORMS: dict[str, Any] = {}

@@ -37,15 +37,14 @@ NODE_TYPES = ("question", "hypothesis", "evidence", "decision", "test", "update"
 _AGES = (("year", 31_536_000), ("month", 2_592_000), ("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
 _MARK = re.compile(r"`([^`]*)`")
 _WAYS = ("cli", "python")
-"""Actors that name no author, only the way by which a change came."""
+"""Actors that name an interface, not an author."""
 _OF_PAGE = ("offset", "said", "id")
-"""Parts of a query that belong to one page of a list."""
+"""Parameters that belong to one page of a list."""
 _OF_WORKSPACE = (*_OF_PAGE, "workspace", "branch", "compare", "doc", "node", "entry", "cursor", "part", "parent")
-"""Parts of a query that mean nothing in another workspace."""
+"""Parameters that mean nothing in another workspace."""
 
 
-def environment(base: str) -> Environment:
-    """Return the template environment of pages under a base address, with autoescape."""
+def make_environment(base: str) -> Environment:
     templates = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -56,8 +55,8 @@ def environment(base: str) -> Environment:
     templates.filters |= {
         "ago": ago, "clock": clock, "credit": credit, "compact": compact, "iso": iso, "number": number,
         "plain_steps": plain_steps, "pretty": pretty,
-        "said": flash, "seconds": seconds_of, "sentence": sentence,
-        "size": format_size, "step_number": step_number, "spelled_day": format_day,
+        "flash": flash, "seconds": seconds_of, "sentence": sentence,
+        "size": format_size, "step_number": step_number, "format_day": format_day,
         "tokens_about": tokens_about, "when": when, "who": who,
     }  # fmt: skip
     templates.tests["iso_time"] = lambda text: _ISO_TIME.match(text) is not None
@@ -67,7 +66,7 @@ def environment(base: str) -> Environment:
         "base": base,
         "pages_id": public_id(base),
         "link": make_link(base),
-        "turned": with_query,
+        "with_query": with_query,
         "unfiltered": unfiltered,
         "kept_filters": kept_filters,
         "day_of": day_of,
@@ -95,8 +94,6 @@ def plain_steps(text: str) -> str:
 
 
 def make_link(base: str) -> Callable[..., str]:
-    """Return a function that makes the address of a page with a query."""
-
     def link(path: str, **query: Any) -> str:
         return base + path + query_of(**query)
 
@@ -110,7 +107,7 @@ def with_query(request: PageRequest, **changes: Any) -> str:
 
 
 def kept_filters(request: PageRequest, path: str) -> dict[str, str]:
-    """Return the query of a list that stays if its workspace changes; branches and tasks belong to the workspace."""
+    """Return the filters of a list that are valid in other workspaces; branches and tasks belong to one workspace."""
     if request.full_path != path:
         return {}
     return {name: value for name, value in request.query.items() if name not in _OF_WORKSPACE}
@@ -122,13 +119,11 @@ def unfiltered(request: PageRequest) -> str:
 
 
 def query_of(**values: Any) -> str:
-    """Return a query string of the non-empty values."""
     given = {name: value for name, value in values.items() if value not in (None, "", False)}
     return f"?{urlencode(given)}" if given else ""
 
 
 def ago(seconds: float, now: float) -> str:
-    """Return the age of a time in the largest unit that fits."""
     passed = now - seconds
     if passed < 0:
         return f"in {_duration(-passed)}"
@@ -149,22 +144,18 @@ def when(seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return the time of day in UTC; the browser shows it in its own time zone."""
     return time.strftime("%H:%M UTC", time.gmtime(seconds))
 
 
 def iso(seconds: float) -> str:
-    """Return a time in ISO 8601."""
     return format_time(int(seconds * 1000))
 
 
 def day_of(seconds: float, zone: tzinfo) -> str:
-    """Return the day of a time in a time zone."""
     return datetime.fromtimestamp(seconds, zone).strftime("%-d %b %Y")
 
 
 def format_day(written: str) -> str:
-    """Return the day of an ISO time for people."""
     try:
         return time.strftime("%-d %b %Y", time.strptime(written[:10], "%Y-%m-%d"))
     except ValueError:
@@ -183,17 +174,15 @@ def seconds_of(written: str) -> float | None:
 
 
 def who(actor: str) -> str:
-    """Return the author of a change for people: the reader of the pages if the change was made on a page."""
     return "you" if actor == ACTOR else actor
 
 
 def author_of(actor: str | None, source: str | None) -> str:
-    """Return who made a version: its actor, or its own source if the actor is only the way by which it came."""
+    """Return the author of a version: its actor, or its source if the actor is an interface such as `cli`."""
     return source if source and (not actor or actor in _WAYS) else who(actor or "")
 
 
 def credit(actor: str | None, source: str | None) -> str:
-    """Return who made a version, and the source that it names if that is another."""
     author = author_of(actor, source)
     return author if not source or source == author else f"{author}, source {source}"
 
@@ -209,17 +198,15 @@ def flash(message: str) -> Markup:
 
 
 def sentence(message: str) -> Markup:
-    """Return a message as a sentence; a name or an address at its beginning stays unchanged."""
+    """Return a message as a sentence; a name or an address at its beginning is not capitalized."""
     is_word = message.partition(" ")[0].strip(",.:;").isalpha()
     text = message[:1].upper() + message[1:] if is_word else message
     return flash(text if text.endswith((".", "!", "?")) else f"{text}.")
 
 
 def compact(value: Any) -> str:
-    """Return a JSON value on one line."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def pretty(value: Any) -> str:
-    """Return a JSON value on several lines."""
     return json.dumps(value, indent=2, ensure_ascii=False)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .line_diff import MAX_STEPS as LINE_STEPS
 from .line_diff import TooDifferentError, changes_between, difference
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Part = dict[str, Any]
+Part = dict[str, Any]
 
 _TOKENS = re.compile(r"\w+|\s|[^\w\s]")
 _MAX_TOKENS = 4_000

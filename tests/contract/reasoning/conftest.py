@@ -1,4 +1,4 @@
-"""An empty workspace behind each door, and one whose time a test decides."""
+"""Fixtures: an empty workspace for each interface, and one with a controlled clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def room(call: Door) -> Iterator[Room]:
-    """A workspace without branches, once behind `Store.call` and once behind an MCP server."""
+    """Return a workspace without branches, once for `Store.call` and once for an MCP server."""
     forget_reasoning(call.home)
     yield Room(call)
     forget_reasoning(call.home)
@@ -24,5 +24,5 @@ def room(call: Door) -> Iterator[Room]:
 
 @pytest.fixture
 def timed(door: StoreDoor) -> Room:
-    """A workspace without branches in a store that believes `clock`."""
+    """Return a workspace without branches in a store with the fixture `clock`."""
     return Room(door)

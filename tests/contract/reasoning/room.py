@@ -1,4 +1,4 @@
-"""What the tests of reasoning share: one workspace behind a door, emptied for each test, and how to read it."""
+"""Helpers of the reasoning tests: a workspace that is emptied for each test, and readers of answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from moss_memory.errors import MossError
 
 OTHER_FAMILIES = ("capsules", "artifacts", "events", "erasures", "upkeep")
-"""Tables of which every row is other tests' business."""
+"""Tables of other families, whose rows are not deleted."""
 
 
 def forget_reasoning(home: str) -> None:
-    """Takes every branch, task and everything on them out of a store behind its back, and begins to count anew."""
+    """Delete all branches, tasks and their contents directly in the database, and reset the counters."""
     forget(home, *OTHER_FAMILIES)
 
 
@@ -32,11 +32,11 @@ class Room:
         return self.door(f"branchmind_{tool}", **self.sent(arguments))
 
     def refuses(self, code: str, tool: str, /, **arguments: Any) -> MossError:
-        """The error of a call that must fail with this code and leave the store as it was."""
+        """Return the error of a call; assert that it has this code and that the store is unchanged."""
         return self.door.refuses(code, f"branchmind_{tool}", **self.sent(arguments))
 
     def misses(self, tool: str, /, **arguments: Any) -> MossError:
-        """The `NOT_FOUND` of a call, whose recovery can be sent as it is and is no call that misses again."""
+        """Return the `NOT_FOUND` error of a call; assert that its proposed call is not `NOT_FOUND` too."""
         error = self.refuses("NOT_FOUND", tool, **arguments)
         assert error.recovery is not None, error.payload()
         assert set(error.recovery) == {"tool", "arguments", "reason"}
@@ -53,12 +53,12 @@ class Room:
         return Room(self.door, workspace)
 
     def note(self, content: str = "a note", **where: Any) -> int:
-        """Writes a note and returns its number."""
+        """Write a note and return its number."""
         seq: int = self("notes_commit", content=content, **where)["entry"]["seq"]
         return seq
 
     def branch(self, name: str, from_: str | None = None) -> dict[str, Any]:
-        """Makes a branch and returns it as the answer shows it."""
+        """Create a branch and return it in the form of the answer."""
         made: dict[str, Any] = self("branch_create", name=name, from_=from_)["branch"]
         return made
 
@@ -66,7 +66,7 @@ class Room:
         return {row["name"]: row for row in self("branch_list", max_chars=0)["branches"]}
 
     def entries(self, branch: str | None = None, doc: str = "notes") -> list[dict[str, Any]]:
-        """Every entry of a document, oldest first."""
+        """Return every entry of a document, oldest first."""
         return oldest_first(self, "show", "entries", branch=branch, doc=doc)
 
     def seqs(self, branch: str | None = None, doc: str = "notes") -> list[int]:
@@ -76,16 +76,15 @@ class Room:
         return [entry["content"] for entry in self.entries(branch, doc)]
 
     def apply(self, *ops: dict[str, Any], **where: Any) -> dict[str, Any]:
-        """Applies operations to a graph."""
         return self("graph_apply", ops=list(ops), **where)
 
     def nodes(self, branch: str | None = None, **asked: Any) -> dict[str, dict[str, Any]]:
-        """The nodes of a graph by id, in the order of the query."""
+        """Return the nodes of a graph by id, in the order of the query."""
         pages = every_page(self, "graph_query", branch=branch, **asked)
         return {node["id"]: node for page in pages for node in page["nodes"]}
 
     def edges(self, branch: str | None = None, **asked: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
-        """The edges of a small graph by their keys."""
+        """Return the edges of a small graph by their keys."""
         answer = self("graph_query", branch=branch, limit=200, edges_limit=1000, max_chars=0, **asked)
         return {(edge["from"], edge["rel"], edge["to"]): edge for edge in answer["edges"]}
 
@@ -101,34 +100,34 @@ class Room:
 
 
 def node(id: str, type: str = "note", **fields: Any) -> dict[str, Any]:
-    """The operation that makes or replaces a node."""
+    """Return the operation that creates or replaces a node."""
     return {"op": "node_upsert", "id": id, "type": type, **fields}
 
 
 def edge(from_: str, rel: str, to: str, **fields: Any) -> dict[str, Any]:
-    """The operation that makes or replaces an edge."""
+    """Return the operation that creates or replaces an edge."""
     return {"op": "edge_upsert", "from": from_, "rel": rel, "to": to, **fields}
 
 
 def gone(*key: str) -> dict[str, Any]:
-    """The operation that deletes a node, or an edge by its three parts."""
+    """Return the operation that deletes a node, or an edge by its three parts."""
     if len(key) == 1:
         return {"op": "node_delete", "id": key[0]}
     return {"op": "edge_delete", "from": key[0], "rel": key[1], "to": key[2]}
 
 
 def state(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What a node or an edge says, without the numbers of its version."""
+    """Return the content of a node or an edge, without its version fields."""
     return value and {name: part for name, part in value.items() if name not in ("last_seq", "last_ts_ms")}
 
 
 def packed(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Cards without links as a pack shows them: without what is empty, false or a second number of the version."""
+    """Return cards without links as a pack has them: no empty or false fields, no second version number."""
     return [{k: v for k, v in card.items() if k not in ("deleted", "last_ts_ms") and v != []} for card in cards]
 
 
 def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
-    """The pages of a cursor list from the first to the last; asserts what holds for every such list."""
+    """Return all pages of a list with a cursor; assert the invariants of such lists."""
     pages: list[dict[str, Any]] = []
     found = catalog.find(f"branchmind_{tool}")
     bounded = found is not None and found.budget_of is not None
@@ -149,22 +148,22 @@ def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any
 
 
 def oldest_first(room: Room, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
-    """Every row of a list whose pages go back in time and stand oldest first."""
+    """Return every row, oldest first, of a list whose pages go back in time and are sorted oldest first."""
     return [row for page in reversed(every_page(room, tool, **arguments)) for row in page[rows]]
 
 
 def newest_first(room: Room, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
-    """Every row of a list whose pages go back in time and stand newest first."""
+    """Return every row of a list whose pages go back in time and are sorted newest first."""
     return [row for page in every_page(room, tool, **arguments) for row in page[rows]]
 
 
 def compact(value: Any) -> str:
-    """The JSON on which budgets are measured."""
+    """Return the JSON whose length a budget limits."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def lines(value: Any) -> int:
-    """One for each item of each list, and one for each line break inside a string."""
+    """Count one line for each list item and one for each line break inside a string."""
     if isinstance(value, dict):
         return sum(lines(key) + lines(part) for key, part in value.items())
     if isinstance(value, list):

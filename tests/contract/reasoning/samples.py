@@ -1,4 +1,4 @@
-"""A workspace in which every tool of reasoning and tasks has something to do, and the arguments to do it with."""
+"""A workspace with data for every reasoning and task tool, and valid arguments for each tool."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _PARTICULAR: dict[str, dict[str, Any]] = {
 
 
 def sample_arguments(tool: str, required: tuple[str, ...], ids: dict[str, str]) -> dict[str, Any]:
-    """What a sensible caller sends to a tool in the workspace that `furnish` made."""
+    """Return valid arguments of a tool for the workspace that `furnish` created."""
     known = {**_NEEDED, "conflict_id": ids["conflict"]}
     return {name: known[name] for name in required if name in known} | _PARTICULAR.get(tool, {})
 
 
 def furnish(door: Door) -> str:
-    """Branches, notes, a graph, a tag, a conflict, cards and a task; returns the id of the conflict."""
+    """Create branches, notes, a graph, a tag, a conflict, cards and a task; return the id of the conflict."""
     room = Room(door, WORKSPACE)
     room.note("first")
     room.apply(node("n", title="base"), node("m"), edge("n", "r", "m"))
@@ -70,7 +70,7 @@ def furnish(door: Door) -> str:
 
 
 def is_furnished(beside: Beside) -> bool:
-    """Whether nothing of what `furnish` made is missing, and not too much was added."""
+    """Return whether all rows of `furnish` still exist and at most a limited number was added."""
     [(furnished,)] = beside.rows(
         "select (select count(*) from branches where workspace_norm = '"
         + WORKSPACE

@@ -1,4 +1,4 @@
-"""What the documents promise of branches: snapshots without copies, checkout, renaming and deleting."""
+"""Branches: snapshots without copies, checkout, renaming and deleting."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 
 from contract.reasoning.room import Room, edge, gone, newest_first, node, state
 from support.beside import dump
+from support.promises import holds
 
 
 def disagree(room: Room, branch: str = "b") -> str:
-    """Makes an open conflict between a branch and main, and returns its id."""
+    """Create an open conflict between a branch and main, and return its id."""
     room.apply(node("n", title="base"), branch="main")
     room.branch(branch, "main")
     room.apply(node("n", title="theirs"), branch=branch)
@@ -21,6 +22,7 @@ def disagree(room: Room, branch: str = "b") -> str:
     return conflict_id
 
 
+@holds("4 branching: a branch records base_branch and base_seq")
 def test_a_new_branch_answers_its_base_and_the_cut(room: Room) -> None:
     room("init")
     assert room("branch_create", name="b") == {
@@ -29,6 +31,7 @@ def test_a_new_branch_answers_its_base_and_the_cut(room: Room) -> None:
     assert room.branches()["b"] == {"name": "b", "base_branch": "main", "base_seq": 0}
 
 
+@holds("4 branching: a branch records base_branch and base_seq")
 def test_the_cut_is_the_last_number_of_the_whole_store(room: Room) -> None:
     room.note()
     last = room.apply(node("a"))["last_seq"]
@@ -38,7 +41,8 @@ def test_the_cut_is_the_last_number_of_the_whole_store(room: Room) -> None:
     assert room.note() > last
 
 
-def test_a_branch_begins_at_the_checkout_unless_told(room: Room) -> None:
+@holds("4 branch_create: from the checkout by default; bootstraps main")
+def test_a_branch_starts_at_the_checkout_by_default(room: Room) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -47,17 +51,20 @@ def test_a_branch_begins_at_the_checkout_unless_told(room: Room) -> None:
     assert room("status")["checkout"] == "b"
 
 
-def test_a_branch_in_an_empty_workspace_begins_at_a_new_main(room: Room) -> None:
+@holds("4 branch_create: from the checkout by default; bootstraps main")
+def test_a_branch_in_an_empty_workspace_starts_at_a_new_main(room: Room) -> None:
     assert room.branch("b") == {"name": "b", "base_branch": "main", "base_seq": 0}
     assert list(room.branches()) == ["b", "main"]
     assert room("status")["checkout"] == "main"
 
 
+@holds("4 branch_create: from the checkout by default; bootstraps main")
 def test_a_branch_of_an_unknown_branch_is_not_found(room: Room) -> None:
     room("init")
     room.misses("branch_create", name="b", from_="typo")
 
 
+@holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
 def test_a_derived_branch_shows_the_snapshot_and_its_own_entries_in_order(room: Room) -> None:
     before = [room.note("first"), room.note("second")]
     room.branch("b")
@@ -69,7 +76,8 @@ def test_a_derived_branch_shows_the_snapshot_and_its_own_entries_in_order(room: 
     assert room.texts("main") == ["first", "second", "later", "still later"]
 
 
-def test_an_inherited_entry_names_the_branch_where_it_was_written(room: Room) -> None:
+@holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
+def test_an_inherited_entry_names_the_branch_of_its_write(room: Room) -> None:
     room.note("first")
     room.branch("b")
     room.note("own", branch="b")
@@ -77,6 +85,7 @@ def test_an_inherited_entry_names_the_branch_where_it_was_written(room: Room) ->
     assert room.entries("b")[0] == room.entries("main")[0]
 
 
+@holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
 def test_branching_copies_nothing(room: Room) -> None:
     for number in range(5):
         room.note(str(number))
@@ -87,6 +96,7 @@ def test_branching_copies_nothing(room: Room) -> None:
     assert {table for table in after if after[table] != before.get(table)} <= {"branches", "events", "numbers"}
 
 
+@holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
 def test_the_snapshot_holds_for_every_document_and_the_graph(room: Room) -> None:
     room.note("plan", doc="plans")
     room.note("step", doc="trace")
@@ -101,6 +111,7 @@ def test_the_snapshot_holds_for_every_document_and_the_graph(room: Room) -> None
     assert list(room.edges("b")) == [("a", "to", "x")]
 
 
+@holds("decisions §3: base chains up to 32 deep, the cut-off is the minimum along the chain")
 def test_the_cut_is_the_lowest_along_the_chain(room: Room) -> None:
     room.note("main before a")
     room.branch("a", "main")
@@ -116,6 +127,7 @@ def test_the_cut_is_the_lowest_along_the_chain(room: Room) -> None:
     assert room.nodes("b") == {}
 
 
+@holds("decisions §3: base chains up to 32 deep, the cut-off is the minimum along the chain")
 def test_a_chain_of_32_bases_is_read_and_a_longer_one_refused(room: Room) -> None:
     room.note("main")
     room.apply(node("main"))
@@ -131,12 +143,14 @@ def test_a_chain_of_32_bases_is_read_and_a_longer_one_refused(room: Room) -> Non
     room.refuses("INVALID_REQUEST", "branch_create", name="33", from_="32")
 
 
+@holds("4 branch_create: from the checkout by default; bootstraps main")
 def test_a_taken_name_is_a_conflict(room: Room) -> None:
     room.branch("b")
     for name in ("b", "main"):
         room.refuses("CONFLICT", "branch_create", name=name)
 
 
+@holds("decisions §3: branch, document and tag names are compared exactly")
 def test_names_of_branches_are_compared_exactly(room: Room) -> None:
     names = ["Main", "b", "B", " b", "caf\u00e9", "cafe\u0301", "x" * 256, "feature/a|b", "task/x", "TASK-001", "plan/"]
     for name in names:
@@ -148,6 +162,7 @@ def test_names_of_branches_are_compared_exactly(room: Room) -> None:
     assert sorted(room.branches()) == sorted([*names, "main"])
 
 
+@holds("decisions §3: branch, document and tag names are compared exactly")
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x7fb", "x" * 257])
 def test_a_bad_name_of_a_branch_is_refused(room: Room, name: str) -> None:
     room("init")
@@ -155,13 +170,15 @@ def test_a_bad_name_of_a_branch_is_refused(room: Room, name: str) -> None:
     room.refuses("INVALID_REQUEST", "branch_rename", old="main", new=name)
 
 
+@holds("4 branching: canonical branches of plans and tasks have no base and are listed")
 @pytest.mark.parametrize("name", ["task/TASK-001", "plan/PLAN-001", "task/TASK-1000"])
-def test_names_of_canonical_branches_are_kept_for_tasks_and_plans(room: Room, name: str) -> None:
+def test_names_of_canonical_branches_are_reserved_for_tasks_and_plans(room: Room, name: str) -> None:
     room.branch("b")
     room.refuses("INVALID_REQUEST", "branch_create", name=name)
     room.refuses("INVALID_REQUEST", "branch_rename", old="b", new=name)
 
 
+@holds("shapes: branch_list shows name, base_branch and base_seq, and reports a cut by the limit")
 def test_branches_are_listed_by_name(room: Room) -> None:
     for name in ("z", "a", "m"):
         room.branch(name)
@@ -172,7 +189,8 @@ def test_branches_are_listed_by_name(room: Room) -> None:
     assert not answer.get("truncated")
 
 
-def test_a_list_of_branches_that_the_limit_cut_says_so(room: Room) -> None:
+@holds("shapes: branch_list shows name, base_branch and base_seq, and reports a cut by the limit")
+def test_a_branch_list_cut_by_its_limit_reports_it(room: Room) -> None:
     for name in ("a", "b", "c"):
         room.branch(name)
     answer = room("branch_list", limit=3)
@@ -181,7 +199,8 @@ def test_a_list_of_branches_that_the_limit_cut_says_so(room: Room) -> None:
     assert not room("branch_list", limit=4).get("truncated")
 
 
-def test_two_hundred_branches_are_listed_unless_asked(timed: Room) -> None:
+@holds("shapes: branch_list shows name, base_branch and base_seq, and reports a cut by the limit")
+def test_200_branches_are_listed_by_default(timed: Room) -> None:
     for number in range(200):
         timed.branch(f"b{number:03}")
     answer = timed("branch_list")
@@ -190,19 +209,22 @@ def test_two_hundred_branches_are_listed_unless_asked(timed: Room) -> None:
     assert (len(answer["branches"]), answer.get("truncated", False)) == (201, False)
 
 
-def test_a_checkout_answers_where_it_was_and_where_it_is(room: Room) -> None:
+@holds("4 checkout: sets the branch that calls mean by default")
+def test_a_checkout_returns_the_previous_and_the_current_branch(room: Room) -> None:
     room.branch("b")
     assert room("checkout", ref="b") == {"workspace": "Shop", "previous": "main", "current": "b"}
     assert room("checkout", ref="b") == {"workspace": "Shop", "previous": "b", "current": "b"}
     assert room("checkout", ref="main")["previous"] == "b"
 
 
+@holds("4 checkout: sets the branch that calls mean by default")
 def test_a_checkout_of_an_unknown_branch_is_not_found_and_changes_nothing(room: Room) -> None:
     room("init")
     room.misses("checkout", ref="typo")
     assert room("status")["checkout"] == "main"
 
 
+@holds("4 checkout: sets the branch that calls mean by default")
 def test_every_default_follows_the_checkout(room: Room) -> None:
     room("init")
     room.branch("b")
@@ -223,6 +245,7 @@ def test_every_default_follows_the_checkout(room: Room) -> None:
     assert room.nodes("main") == {}
 
 
+@holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
 def test_a_renamed_branch_keeps_its_documents_graph_tags_and_checkout(room: Room) -> None:
     room.note("first")
     room.branch("b")
@@ -244,6 +267,7 @@ def test_a_renamed_branch_keeps_its_documents_graph_tags_and_checkout(room: Room
     room.misses("show", branch="b", doc="notes")
 
 
+@holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
 def test_a_renamed_branch_keeps_its_conflicts(room: Room) -> None:
     conflict_id = disagree(room)
     room("branch_rename", old="b", new="c")
@@ -255,7 +279,8 @@ def test_a_renamed_branch_keeps_its_conflicts(room: Room) -> None:
     assert (again["conflicts_created"], again["conflict_ids"]) == (0, [conflict_id])
 
 
-def test_an_old_name_is_free_and_has_nothing_of_the_branch_that_had_it(room: Room) -> None:
+@holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
+def test_the_old_name_of_a_renamed_branch_is_free_and_empty(room: Room) -> None:
     room("init")
     room.branch("b")
     room.note("old", branch="b")
@@ -266,19 +291,22 @@ def test_an_old_name_is_free_and_has_nothing_of_the_branch_that_had_it(room: Roo
     assert room.texts("c") == ["old"]
 
 
-def test_a_rename_of_an_unknown_branch_is_not_found_and_onto_a_taken_name_a_conflict(room: Room) -> None:
+@holds("decisions §3: renaming onto an existing name is a conflict")
+def test_renaming_an_unknown_branch_is_not_found_and_a_taken_name_is_a_conflict(room: Room) -> None:
     room.branch("b")
     room.misses("branch_rename", old="typo", new="c")
     room.refuses("CONFLICT", "branch_rename", old="b", new="main")
     room.refuses("CONFLICT", "branch_rename", old="b", new="b")
 
 
+@holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
 def test_a_branch_can_be_renamed_in_letter_case_only(room: Room) -> None:
     room.branch("b")
     assert room("branch_rename", old="b", new="B")["current"] == "B"
 
 
-def test_a_deleted_branch_is_gone_with_everything_on_it(room: Room) -> None:
+@holds("4 branch_delete: deletes the branch, its rows and its tags")
+def test_deleting_a_branch_deletes_everything_on_it(room: Room) -> None:
     kept = room.note("kept")
     room.branch("b")
     seq = room.note("own", branch="b")
@@ -299,6 +327,7 @@ def test_a_deleted_branch_is_gone_with_everything_on_it(room: Room) -> None:
     assert not any(str(found).count("'own'") for table, found in dump(room.door.home).items() if table != "events")
 
 
+@holds("decisions §3: one series of numbers for documents and graphs of the whole store")
 def test_a_number_is_never_used_again(room: Room) -> None:
     room.branch("b")
     room.note(branch="b")
@@ -307,12 +336,11 @@ def test_a_number_is_never_used_again(room: Room) -> None:
     assert room.note() > last
 
 
+@holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
 @pytest.mark.parametrize(
     ("name", "reason"), [("main", "main"), ("b", "check"), ("base", "base"), ("apart", "conflict")]
 )
-def test_a_branch_that_is_still_needed_is_not_deleted_and_the_reason_is_told(
-    room: Room, name: str, reason: str
-) -> None:
+def test_a_branch_in_use_is_not_deleted_and_the_error_gives_the_reason(room: Room, name: str, reason: str) -> None:
     disagree(room, "apart")
     for made in ("b", "base"):
         room.branch(made, "main")
@@ -321,7 +349,8 @@ def test_a_branch_that_is_still_needed_is_not_deleted_and_the_reason_is_told(
     assert reason in room.refuses("CONFLICT", "branch_delete", name=name).message.lower()
 
 
-def test_a_branch_can_be_deleted_once_nothing_needs_it(room: Room) -> None:
+@holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
+def test_a_branch_can_be_deleted_once_it_is_unused(room: Room) -> None:
     conflict_id = disagree(room, "apart")
     room.branch("b", "main")
     room.branch("child", "b")
@@ -338,7 +367,8 @@ def test_a_branch_can_be_deleted_once_nothing_needs_it(room: Room) -> None:
     assert list(room.branches()) == ["main"]
 
 
-def test_deleting_the_checkout_names_a_call_that_answers_also_without_main(room: Room) -> None:
+@holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
+def test_deleting_the_checkout_proposes_a_call_that_works_without_main(room: Room) -> None:
     room.branch("b")
     for first in ("main", "trunk"):
         room("checkout", ref="b")
@@ -349,7 +379,8 @@ def test_deleting_the_checkout_names_a_call_that_answers_also_without_main(room:
             room("branch_rename", old="main", new="trunk")
 
 
-def test_a_branch_into_which_an_open_conflict_leads_is_not_deleted(room: Room) -> None:
+@holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
+def test_the_destination_of_an_open_conflict_is_not_deleted(room: Room) -> None:
     room.branch("middle")
     room.apply(node("n"), branch="middle")
     room.branch("leaf", "middle")
@@ -359,7 +390,8 @@ def test_a_branch_into_which_an_open_conflict_leads_is_not_deleted(room: Room) -
     room.refuses("CONFLICT", "branch_delete", name="middle")
 
 
-def test_what_was_merged_stays_when_its_branch_is_deleted(room: Room) -> None:
+@holds("4 branch_delete: deletes the branch, its rows and its tags")
+def test_merged_entries_remain_when_their_branch_is_deleted(room: Room) -> None:
     room.branch("b")
     room.note("merged", branch="b")
     room.apply(node("a", title="merged"), branch="b")
@@ -372,7 +404,8 @@ def test_what_was_merged_stays_when_its_branch_is_deleted(room: Room) -> None:
     }  # fmt: skip
 
 
-def test_a_deleted_branch_takes_the_tags_of_inherited_notes_no_further_than_its_own(room: Room) -> None:
+@holds("4 branch_delete: deletes the branch, its rows and its tags")
+def test_deleting_a_branch_keeps_tags_of_inherited_notes_on_the_base(room: Room) -> None:
     seq = room.note("inherited")
     room.branch("b")
     room("tag_create", name="t", from_=seq)

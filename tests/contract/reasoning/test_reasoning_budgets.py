@@ -1,4 +1,4 @@
-"""What the documents promise of budgets: never exceeded, never silent, and every row still reached."""
+"""Budgets of reasoning reads: the limit is kept, truncation is reported, and paging reaches every row."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from contract.doors import StoreDoor
 from contract.reasoning.room import Room, compact, edge, every_page, lines, node
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 READS: dict[str, dict[str, Any]] = {
     "status": {}, "show": {"doc": "notes"}, "diff": {"from_": "empty", "to": "b"}, "branch_list": {}, "log": {},
     "docs_list": {}, "tag_list": {}, "reflog": {}, "graph_query": {"limit": 200}, "graph_validate": {},
     "graph_diff": {"from_": "empty", "to": "main"}, "graph_conflicts": {"into": "main"}, "graph_conflict_show": {},
 }  # fmt: skip
-"""Every read of the family, with arguments under which it has much to say; an export needs a task."""
+"""Every read of the family, with arguments that give a large answer; an export needs a task."""
 ROWS = {
     "show": "entries", "diff": "entries", "log": "commits", "reflog": "entries", "graph_query": "nodes",
     "graph_diff": "changes", "graph_conflicts": "conflicts",
 }  # fmt: skip
-"""The lists that are paged."""
+"""The paged reads with the names of their lists."""
 LISTS = {**ROWS, "branch_list": "branches", "docs_list": "docs", "tag_list": "tags", "graph_validate": "errors"}
 MEASURES = {
     "max_chars": lambda answer: len(compact(answer)),
@@ -38,7 +39,7 @@ LONG = '\U0001f331 a long line of thought, "quoted" & é\n' * 30
 
 
 def fill(room: Room) -> dict[str, dict[str, Any]]:
-    """A workspace in which every read has much to say; returns the reads with their arguments."""
+    """Fill a workspace so that every read has a large answer; return the reads with their arguments."""
     room("init")
     room.branch("empty")
     room.apply(*(node(f"n{number}") for number in range(8)))
@@ -60,7 +61,7 @@ def fill(room: Room) -> dict[str, dict[str, Any]]:
 
 
 def keys(answer: dict[str, Any]) -> set[str]:
-    """The keys of an answer that it always has."""
+    """Return the required keys of an answer."""
     return set(answer) - {"omitted"}
 
 
@@ -70,13 +71,14 @@ def check_fits(answer: dict[str, Any], budget: dict[str, int]) -> None:
 
 
 def names(rows: list[dict[str, Any]]) -> list[Any]:
-    """What tells rows apart, also after their contents were shortened."""
+    """Return identifiers of rows that shortening does not change."""
     return [
         compact([row.get(name) for name in ("seq", "new_seq", "id", "last_seq", "conflict_id", "kind", "key")])
         for row in rows
     ]
 
 
+@holds("4 output budgets: every read takes max_chars, max_bytes and max_lines")
 def test_every_read_of_the_family_takes_the_three_budgets() -> None:
     tools = {tool.name.removeprefix("branchmind_"): tool for tool in catalog.operations()}
     for name in [*READS, "export"]:
@@ -87,8 +89,9 @@ def test_every_read_of_the_family_takes_the_three_budgets() -> None:
             assert {"max_chars", "max_bytes", "max_lines"} <= set(tool.parameters), tool.name
 
 
+@holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
 @pytest.mark.parametrize("budget", sorted(BUDGETS))
-def test_no_budget_is_ever_exceeded_and_what_was_left_out_is_told(room: Room, budget: str) -> None:
+def test_no_budget_is_exceeded_and_omissions_are_reported(room: Room, budget: str) -> None:
     for tool, arguments in fill(room).items():
         full = room(tool, **arguments, max_chars=0)
         for most in BUDGETS[budget]:
@@ -101,14 +104,16 @@ def test_no_budget_is_ever_exceeded_and_what_was_left_out_is_told(room: Room, bu
                 assert answer["truncated"] is True, (tool, most)
 
 
-def test_all_budgets_hold_at_once(timed: Room) -> None:
+@holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
+def test_all_budgets_apply_together(timed: Room) -> None:
     for tool, arguments in fill(timed).items():
         for chars, size, count in ((500, 500, 10), (2000, 700, 11), (600, 5000, 20), (3000, 3000, 12)):
             budget = {"max_chars": chars, "max_bytes": size, "max_lines": count}
             check_fits(timed(tool, **arguments, **budget), budget)
 
 
-def test_a_budget_below_the_least_is_refused(timed: Room) -> None:
+@holds("decisions §3: budgets below the least are invalid, and every skeleton fits the least")
+def test_a_budget_below_the_minimum_is_refused(timed: Room) -> None:
     for tool, arguments in fill(timed).items():
         for budget, least in LEAST.items():
             for most in (least - 1, -1, *((0,) if budget != "max_chars" else ())):
@@ -116,7 +121,8 @@ def test_a_budget_below_the_least_is_refused(timed: Room) -> None:
             timed(tool, **arguments, **{budget: None})
 
 
-def test_the_least_budget_holds_with_the_longest_names(timed: Room) -> None:
+@holds("decisions §3: budgets below the least are invalid, and every skeleton fits the least")
+def test_the_minimum_budget_is_kept_with_the_longest_names(timed: Room) -> None:
     wide = "\U0001f331"
     far = timed.another("W" * 255 + wide)
     long = {name: name + wide * (256 - len(name)) for name in ("main", "b", "doc", "tag", "node", "other")}
@@ -148,7 +154,8 @@ def test_the_least_budget_holds_with_the_longest_names(timed: Room) -> None:
             assert keys(answer) == {*full, "truncated"}, tool
 
 
-def test_long_contents_are_shortened_before_entries_go(room: Room) -> None:
+@holds("decisions §3: long contents are shortened first, then the oldest entries go")
+def test_long_contents_are_shortened_before_entries_are_dropped(room: Room) -> None:
     room.note("short and old")
     for number in range(3):
         room.note(f"{number} " + "x" * 3000)
@@ -164,8 +171,9 @@ def test_long_contents_are_shortened_before_entries_go(room: Room) -> None:
             assert (len(row["content"]) < len(whole["content"])) == (len(whole["content"]) > 3000)
 
 
+@holds("decisions §3: long contents are shortened first, then the oldest entries go")
 @pytest.mark.parametrize("tool", ROWS)
-def test_the_oldest_rows_go_first(timed: Room, tool: str) -> None:
+def test_the_oldest_rows_are_dropped_first(timed: Room, tool: str) -> None:
     arguments = fill(timed)[tool]
     full = names(timed(tool, **arguments, max_chars=0)[ROWS[tool]])
     seen = set()
@@ -178,6 +186,7 @@ def test_the_oldest_rows_go_first(timed: Room, tool: str) -> None:
     assert len(seen) > 2
 
 
+@holds("shapes: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize("tool", ROWS)
 @pytest.mark.parametrize("budget", sorted(BUDGETS))
 def test_paging_through_a_budget_gives_every_row_exactly_once(timed: Room, tool: str, budget: str) -> None:
@@ -193,6 +202,7 @@ def test_paging_through_a_budget_gives_every_row_exactly_once(timed: Room, tool:
         assert [name for page in pages for name in names(page[ROWS[tool]])] == full, most
 
 
+@holds("shapes: paging through a budget still gives every row exactly once")
 def test_paging_goes_on_when_a_row_is_larger_than_the_budget(timed: Room) -> None:
     wide = "\U0001f331"
     timed("init")
@@ -214,7 +224,8 @@ def test_paging_goes_on_when_a_row_is_larger_than_the_budget(timed: Room) -> Non
             assert sum(page["pagination"]["count"] for page in pages) == 3, (tool, budget)
 
 
-def test_edges_of_a_query_never_lead_to_nodes_that_were_dropped(timed: Room) -> None:
+@holds("decisions §3: long contents are shortened first, then the oldest entries go")
+def test_edges_to_dropped_nodes_are_dropped(timed: Room) -> None:
     fill(timed)
     for budget, sizes in BUDGETS.items():
         for most in sizes:
@@ -223,7 +234,8 @@ def test_edges_of_a_query_never_lead_to_nodes_that_were_dropped(timed: Room) -> 
             assert {end for found in answer["edges"] for end in (found["from"], found["to"])} <= shown
 
 
-def test_a_budget_cuts_what_is_not_paged_and_says_so(room: Room) -> None:
+@holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
+def test_a_budget_cuts_unpaged_lists_and_reports_it(room: Room) -> None:
     for number in range(30):
         room.branch(f"branch {number:02} " + "x" * 50)
         room.note(doc=f"doc {number:02} " + "x" * 50)
@@ -240,7 +252,8 @@ def test_a_budget_cuts_what_is_not_paged_and_says_so(room: Room) -> None:
     assert room("graph_validate", max_chars=600)["stats"] == {"nodes": 0, "edges": 30}
 
 
-def test_a_shortened_conflict_keeps_what_it_is_about(room: Room) -> None:
+@holds("decisions §3: budgets below the least are invalid, and every skeleton fits the least")
+def test_a_shortened_conflict_keeps_its_key_and_branches(room: Room) -> None:
     said = {"title": "The cache is too small", "status": "open", "tags": ["perf"]}
     room.apply(node("n", "hypothesis", text="x" * 300, **said))
     room.branch("what-if")
@@ -257,6 +270,7 @@ def test_a_shortened_conflict_keeps_what_it_is_about(room: Room) -> None:
             assert shown[name] == full[name], (budget, most)
 
 
+@holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
 def test_a_budget_changes_nothing_in_the_store(door: StoreDoor) -> None:
     room = Room(door)
     reads = fill(room)

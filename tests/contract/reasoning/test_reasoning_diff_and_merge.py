@@ -1,4 +1,4 @@
-"""What the documents promise of `branchmind_diff` and `branchmind_merge`."""
+"""`branchmind_diff` and `branchmind_merge`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 
 from contract.reasoning.room import Room, every_page, node, oldest_first
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
 
 
 def two_branches(room: Room) -> None:
-    """Main and a derived branch that each went on alone."""
+    """Create main and a derived branch, with entries of their own on both."""
     room.note("shared")
     room.branch("b")
     for number in range(3):
@@ -27,21 +28,23 @@ def diff(room: Room, from_: str, to: str, **asked: Any) -> list[str]:
 
 
 def merge(room: Room, from_: str, into: str, **asked: Any) -> tuple[int, int]:
-    """Merges page after page and returns how many entries were merged and skipped."""
+    """Merge all pages and return the numbers of merged and skipped entries."""
     pages = every_page(room, "merge", from_=from_, into=into, **asked)
     for page in pages:
         assert page["pagination"]["count"] == page["merged"] + page["skipped"]
     return sum(page["merged"] for page in pages), sum(page["skipped"] for page in pages)
 
 
-def test_a_diff_is_what_one_branch_shows_and_the_other_does_not(room: Room) -> None:
+@holds("4 diff: entries of one view that are not in the other")
+def test_a_diff_lists_entries_visible_on_one_branch_only(room: Room) -> None:
     two_branches(room)
     assert diff(room, "main", "b") == ["b0", "b1", "b2"]
     assert diff(room, "b", "main") == ["main0", "main1", "main2"]
     assert diff(room, "b", "b") == []
 
 
-def test_a_diff_answers_both_branches_the_document_the_entries_and_the_page(room: Room) -> None:
+@holds("4 diff: entries of one view that are not in the other")
+def test_a_diff_returns_both_branches_the_document_the_entries_and_the_page(room: Room) -> None:
     two_branches(room)
     answer = room("diff", from_="main", to="b")
     assert set(answer) == {"from", "to", "doc", "entries", "pagination", "truncated"}
@@ -50,6 +53,7 @@ def test_a_diff_answers_both_branches_the_document_the_entries_and_the_page(room
     assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 3}
 
 
+@holds("4 diff: cursor and limit as in show")
 def test_a_diff_pages_like_show(room: Room) -> None:
     two_branches(room)
     seqs = room.seqs("b")[1:]
@@ -64,7 +68,8 @@ def test_a_diff_pages_like_show(room: Room) -> None:
         assert diff(room, "main", "b", limit=limit) == ["b0", "b1", "b2"]
 
 
-def test_a_diff_compares_siblings_and_grandchildren_by_what_they_show(room: Room) -> None:
+@holds("4 diff: entries of one view that are not in the other")
+def test_a_diff_compares_visible_entries_of_siblings_and_grandchildren(room: Room) -> None:
     two_branches(room)
     room.branch("sibling", "main")
     room.branch("child", "b")
@@ -75,7 +80,8 @@ def test_a_diff_compares_siblings_and_grandchildren_by_what_they_show(room: Room
     assert diff(room, "child", "b") == []
 
 
-def test_a_diff_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
+@holds("4 diff: entries of one view that are not in the other")
+def test_a_diff_covers_one_document_notes_by_default(room: Room) -> None:
     room("init")
     room.branch("b")
     room.note("note", branch="b")
@@ -87,6 +93,7 @@ def test_a_diff_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
     room.misses("diff", from_="main", to="b", doc="typo")
 
 
+@holds("4 diff: entries of one view that are not in the other")
 def test_a_diff_or_merge_with_an_unknown_branch_is_not_found(room: Room) -> None:
     room("init")
     for pair in (("main", "typo"), ("typo", "main"), ("typo", "typo")):
@@ -94,7 +101,8 @@ def test_a_diff_or_merge_with_an_unknown_branch_is_not_found(room: Room) -> None
         assert "typo" in room.misses("merge", from_=pair[0], into=pair[1]).message
 
 
-def test_a_merge_copies_the_notes_that_the_other_branch_does_not_show(room: Room) -> None:
+@holds("4 merge: copies notes into the other branch and leaves from alone")
+def test_a_merge_copies_notes_missing_on_the_other_branch(room: Room) -> None:
     two_branches(room)
     before = room.entries("b")
     answer = room("merge", from_="b", into="main")
@@ -106,7 +114,8 @@ def test_a_merge_copies_the_notes_that_the_other_branch_does_not_show(room: Room
     assert room.entries("b") == before
 
 
-def test_a_copy_has_the_content_of_the_original_and_says_where_it_comes_from(room: Room) -> None:
+@holds("4 merge: copies notes into the other branch and leaves from alone")
+def test_a_copy_has_the_content_and_the_source_of_its_original(room: Room) -> None:
     room.branch("b")
     original = room("notes_commit", branch="b", content="c", title="t", format="f", meta={"m": [1, None]})["entry"]
     room("merge", from_="b", into="main")
@@ -120,6 +129,7 @@ def test_a_copy_has_the_content_of_the_original_and_says_where_it_comes_from(roo
     assert branch
 
 
+@holds("4 merge: idempotent")
 def test_merging_twice_adds_nothing(room: Room) -> None:
     two_branches(room)
     assert merge(room, "b", "main") == (3, 0)
@@ -131,6 +141,7 @@ def test_merging_twice_adds_nothing(room: Room) -> None:
     assert room.texts("main")[-1] == "new"
 
 
+@holds("decisions §3: merge keys use the branch's immutable id")
 def test_renaming_both_branches_and_merging_again_adds_nothing(room: Room) -> None:
     two_branches(room)
     merge(room, "b", "main")
@@ -144,7 +155,8 @@ def test_renaming_both_branches_and_merging_again_adds_nothing(room: Room) -> No
     assert merge(room, "b", "trunk") == (1, 0)
 
 
-def test_a_dry_run_finds_what_a_merge_would_do_and_writes_nothing(room: Room) -> None:
+@holds("4 merge: dry_run writes nothing")
+def test_a_dry_run_predicts_a_merge_and_writes_nothing(room: Room) -> None:
     two_branches(room)
     room("merge", from_="b", into="main", limit=1)
     before = dump(room.door.home)
@@ -154,8 +166,9 @@ def test_a_dry_run_finds_what_a_merge_would_do_and_writes_nothing(room: Room) ->
     assert room("merge", from_="b", into="main", dry_run=False) == tried
 
 
+@holds("4 merge: large merges go on with the next cursor")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 1000])
-def test_a_large_merge_goes_page_by_page_and_keeps_the_order(room: Room, limit: int) -> None:
+def test_a_large_merge_is_paged_and_keeps_the_order(room: Room, limit: int) -> None:
     two_branches(room)
     for number in range(3, 8):
         room.note(f"b{number}", branch="b")
@@ -164,7 +177,8 @@ def test_a_large_merge_goes_page_by_page_and_keeps_the_order(room: Room, limit: 
     assert merge(room, "b", "main", limit=limit) == (0, 8)
 
 
-def test_a_page_of_a_merge_that_is_sent_again_adds_nothing(room: Room) -> None:
+@holds("4 merge: idempotent")
+def test_a_repeated_page_of_a_merge_adds_nothing(room: Room) -> None:
     two_branches(room)
     first = room("merge", from_="b", into="main", limit=2)
     assert (first["merged"], first["pagination"]["has_more"]) == (2, True)
@@ -175,18 +189,21 @@ def test_a_page_of_a_merge_that_is_sent_again_adds_nothing(room: Room) -> None:
     assert (last["merged"], last["pagination"]["has_more"]) == (1, False)
 
 
-def test_a_merge_takes_200_a_page_unless_told_and_1000_at_most(room: Room) -> None:
+@holds("4 merge: large merges go on with the next cursor")
+def test_a_merge_page_has_200_entries_by_default_and_at_most_1000(room: Room) -> None:
     room("init")
     assert room("merge", from_="main", into="main")["pagination"]["limit"] == 200
     assert room("merge", from_="main", into="main", limit=99_999)["pagination"]["limit"] == 1000
 
 
+@holds("4 merge: idempotent")
 def test_a_branch_merged_into_itself_has_nothing_to_merge(room: Room) -> None:
     room.note()
     assert merge(room, "main", "main") == (0, 0)
     assert len(room.seqs("main")) == 1
 
 
+@holds("4 merge: copies notes into the other branch and leaves from alone")
 def test_notes_are_merged_in_any_direction(room: Room) -> None:
     two_branches(room)
     room.branch("sibling", "main")
@@ -197,7 +214,8 @@ def test_notes_are_merged_in_any_direction(room: Room) -> None:
     assert room.texts("b")[-1] == "s"
 
 
-def test_a_copy_is_not_merged_back_to_where_its_original_is_seen(room: Room) -> None:
+@holds("4 merge: idempotent")
+def test_a_copy_is_not_merged_into_a_branch_that_shows_its_original(room: Room) -> None:
     two_branches(room)
     room.branch("child", "b")
     merge(room, "b", "main")
@@ -206,7 +224,8 @@ def test_a_copy_is_not_merged_back_to_where_its_original_is_seen(room: Room) -> 
     assert room.texts("b").count("b0") == room.texts("child").count("b0") == 1
 
 
-def test_a_note_that_comes_by_two_ways_comes_once(room: Room) -> None:
+@holds("4 merge: idempotent")
+def test_a_note_merged_over_two_paths_is_copied_once(room: Room) -> None:
     room("init")
     for name in ("a", "b"):
         room.branch(name, "main")
@@ -219,7 +238,8 @@ def test_a_note_that_comes_by_two_ways_comes_once(room: Room) -> None:
     assert merge(room, "b", "late") == (0, 1)
 
 
-def test_a_merge_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
+@holds("4 merge: copies notes into the other branch and leaves from alone")
+def test_a_merge_covers_one_document_notes_by_default(room: Room) -> None:
     room("init")
     room.branch("b")
     room.note("note", branch="b")
@@ -232,13 +252,15 @@ def test_a_merge_is_of_one_document_and_of_notes_unless_told(room: Room) -> None
     room.misses("merge", from_="b", into="main", doc="typo")
 
 
-def test_a_merge_of_notes_leaves_the_graph_alone(room: Room) -> None:
+@holds("4 merge: only notes are merged")
+def test_a_merge_of_notes_does_not_change_the_graph(room: Room) -> None:
     room.branch("b")
     room.apply(node("a"), branch="b")
     assert merge(room, "b", "main") == (0, 0)
     assert room.nodes("main") == {}
 
 
+@holds("4 merge: copies notes into the other branch and leaves from alone")
 def test_a_branch_taken_before_a_merge_does_not_see_it(room: Room) -> None:
     two_branches(room)
     room.branch("before", "main")
@@ -248,7 +270,8 @@ def test_a_branch_taken_before_a_merge_does_not_see_it(room: Room) -> None:
     assert room.texts("after") == room.texts("main")
 
 
-def test_copies_are_dated_when_they_were_merged(timed: Room, clock: Clock) -> None:
+@holds("4 merge: copies notes into the other branch and leaves from alone")
+def test_copies_have_the_time_of_their_merge(timed: Room, clock: Clock) -> None:
     timed.branch("b")
     timed.note("x", branch="b")
     clock.advance(60)

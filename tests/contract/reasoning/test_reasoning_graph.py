@@ -1,4 +1,4 @@
-"""What the documents promise of `branchmind_graph_apply`, `_query`, `_validate` and `_diff`."""
+"""`branchmind_graph_apply`, `_query`, `_validate` and `_diff`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node, state
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -19,12 +20,13 @@ def ids(room: Room, **asked: Any) -> list[str]:
 
 
 def changes(room: Room, from_: str, to: str, **asked: Any) -> list[Any]:
-    """What a diff names, newest first: ids of nodes and keys of edges."""
+    """Return the node ids and edge keys of a diff, newest first."""
     rows = newest_first(room, "graph_diff", "changes", from_=from_, to=to, **asked)
     return [row["id"] if row["kind"] == "node" else tuple(row["key"].values()) for row in rows]
 
 
-def test_applying_answers_what_was_done_and_the_last_version(room: Room) -> None:
+@holds("4 graph_apply: answers the four counts and the last version")
+def test_applying_returns_counts_and_the_last_version(room: Room) -> None:
     room("init")
     answer = room.apply(node("a"), node("b"), edge("a", "to", "b"), edge("b", "to", "a"), gone("a", "to", "b"))
     assert set(answer) == {"workspace", "branch", "doc", "applied", "last_seq", "last_ts_ms"}
@@ -35,7 +37,8 @@ def test_applying_answers_what_was_done_and_the_last_version(room: Room) -> None
     assert isinstance(answer["last_ts_ms"], int)
 
 
-def test_a_node_comes_back_as_it_was_written(room: Room) -> None:
+@holds("4 graph model: the fields of nodes and edges")
+def test_a_node_is_returned_unchanged(room: Room) -> None:
     answer = room.apply(FULL_NODE)
     [found] = room("graph_query")["nodes"]
     assert found == {
@@ -45,12 +48,14 @@ def test_a_node_comes_back_as_it_was_written(room: Room) -> None:
     }  # fmt: skip
 
 
+@holds("4 graph model: the fields of nodes and edges")
 def test_what_a_node_does_not_have_is_left_out(room: Room) -> None:
     room.apply(node("a", "note"))
     assert state(room.nodes()["a"]) == {"id": "a", "type": "note", "tags": [], "deleted": False}
 
 
-def test_an_edge_comes_back_as_it_was_written(room: Room) -> None:
+@holds("4 graph model: the fields of nodes and edges")
+def test_an_edge_is_returned_unchanged(room: Room) -> None:
     answer = room.apply(node("a"), node("b"), edge("a", "supports", "b", meta={"w": 1}))
     [found] = room("graph_query")["edges"]
     assert found == {
@@ -59,7 +64,8 @@ def test_an_edge_comes_back_as_it_was_written(room: Room) -> None:
     }  # fmt: skip
 
 
-def test_a_graph_is_written_on_the_checkout_or_where_it_is_told(room: Room) -> None:
+@holds("4 graph_apply: answers the four counts and the last version")
+def test_a_graph_is_written_on_the_checkout_or_the_given_branch(room: Room) -> None:
     room("init")
     room.branch("b")
     assert room.apply(node("m"), branch="main", doc="ideas")["doc"] == "ideas"
@@ -70,13 +76,15 @@ def test_a_graph_is_written_on_the_checkout_or_where_it_is_told(room: Room) -> N
     assert ids(room, branch="main", doc="ideas") == ["m"]
 
 
+@holds("shapes: an upsert replaces the whole node")
 def test_an_upsert_replaces_the_whole_node(room: Room) -> None:
     room.apply(FULL_NODE)
     room.apply(node("h", "question"))
     assert state(room.nodes()["h"]) == {"id": "h", "type": "question", "tags": [], "deleted": False}
 
 
-def test_an_edge_is_the_same_by_both_ends_and_rel(room: Room) -> None:
+@holds("4 graph model: the fields of nodes and edges")
+def test_an_edge_is_identified_by_both_ends_and_rel(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b", meta={"v": 1}), edge("a", "s", "b"), edge("b", "r", "a"))
     room.apply(edge("a", "r", "b", meta={"v": 2}))
     found = room.edges()
@@ -86,7 +94,8 @@ def test_an_edge_is_the_same_by_both_ends_and_rel(room: Room) -> None:
     assert "meta" not in room.edges()["a", "r", "b"]
 
 
-def test_every_operation_makes_a_version_with_a_higher_number(room: Room) -> None:
+@holds("4 graph_apply: each operation creates a new version")
+def test_every_operation_creates_a_version_with_a_higher_number(room: Room) -> None:
     first = room.apply(node("a"))["last_seq"]
     second = room.apply(node("a"))["last_seq"]
     assert second > first
@@ -95,14 +104,16 @@ def test_every_operation_makes_a_version_with_a_higher_number(room: Room) -> Non
     assert second < room.nodes()["b"]["last_seq"] < room.nodes()["c"]["last_seq"] == third
 
 
-def test_operations_see_those_before_them(room: Room) -> None:
+@holds("4 graph_apply: each operation creates a new version")
+def test_operations_see_the_effects_of_earlier_ones(room: Room) -> None:
     answer = room.apply(node("a"), edge("a", "r", "a"), gone("a"), node("a", title="again"))
     assert answer["applied"] == {"nodes_upserted": 2, "nodes_deleted": 1, "edges_upserted": 1, "edges_deleted": 1}
     assert state(room.nodes()["a"]) == {"id": "a", "type": "note", "title": "again", "tags": [], "deleted": False}
     assert room.edges() == {}
 
 
-def test_deleting_a_node_leaves_a_tombstone_and_takes_its_edges(room: Room) -> None:
+@holds("decisions §3: node_delete tombstones its edges too; deleting a missing node is NOT_FOUND")
+def test_deleting_a_node_leaves_a_tombstone_and_deletes_its_edges(room: Room) -> None:
     room.apply(*(node(name) for name in "abc"), edge("a", "r", "b"), edge("b", "r", "a"), edge("b", "r", "c"))
     answer = room.apply(gone("a"))
     assert answer["applied"] == {"nodes_upserted": 0, "nodes_deleted": 1, "edges_upserted": 0, "edges_deleted": 2}
@@ -115,7 +126,8 @@ def test_deleting_a_node_leaves_a_tombstone_and_takes_its_edges(room: Room) -> N
     assert list(room.edges()) == [("b", "r", "c")]
 
 
-def test_deleting_what_is_not_there_is_not_found_and_nothing_is_applied(room: Room) -> None:
+@holds("decisions §3: node_delete tombstones its edges too; deleting a missing node is NOT_FOUND")
+def test_deleting_a_missing_node_or_edge_is_not_found_and_nothing_is_applied(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.apply(gone("b"))
     for op in (gone("typo"), gone("b"), gone("a", "r", "b"), gone("a", "s", "b"), gone("b", "r", "a")):
@@ -124,12 +136,14 @@ def test_deleting_what_is_not_there_is_not_found_and_nothing_is_applied(room: Ro
     assert ids(room) == ["a"]
 
 
-def test_edges_may_lead_nowhere(room: Room) -> None:
+@holds("shapes: empty ops are invalid; edges may dangle")
+def test_edges_may_have_missing_ends(room: Room) -> None:
     room.apply(edge("x", "r", "y"))
     room.apply(gone("x", "r", "y"))
 
 
-def test_a_deletion_on_a_branch_leaves_its_base_alone(room: Room) -> None:
+@holds("decisions §3: node_delete tombstones its edges too; deleting a missing node is NOT_FOUND")
+def test_a_deletion_on_a_branch_does_not_change_its_base(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.branch("b")
     answer = room.apply(gone("a"), branch="b")
@@ -150,13 +164,15 @@ BAD_OPS: list[Any] = [
 ]  # fmt: skip
 
 
+@holds("4 graph_apply: atomic")
 @pytest.mark.parametrize("op", BAD_OPS, ids=str)
-def test_a_bad_operation_is_refused_by_its_place_and_nothing_is_applied(room: Room, op: Any) -> None:
+def test_a_bad_operation_is_refused_with_its_path_and_nothing_is_applied(room: Room, op: Any) -> None:
     room.apply(node("a"), edge("a", "r", "b"))
     error = room.refuses("INVALID_REQUEST", "graph_apply", ops=[node("new"), op])
     assert "ops[1]" in error.message
 
 
+@holds("shapes: empty ops are invalid; edges may dangle")
 def test_a_batch_has_at_least_one_operation_and_at_most_ten_thousand(room: Room) -> None:
     room("init")
     room.refuses("INVALID_REQUEST", "graph_apply", ops=[])
@@ -169,8 +185,9 @@ def test_a_batch_has_at_least_one_operation_and_at_most_ten_thousand(room: Room)
 BAD_IDS = ["", " ", "a|b", "|", "a\nb", "a\x00", "a\x7f", "x" * 257, "task:TASK-001", "step:1", "task:", "step:"]
 
 
+@holds("4 type discipline: keys are strictly validated, task: and step: reserved")
 @pytest.mark.parametrize("id", BAD_IDS)
-def test_a_bad_or_reserved_id_is_refused_wherever_it_stands(room: Room, id: str) -> None:
+def test_a_bad_or_reserved_id_is_refused_in_every_position(room: Room, id: str) -> None:
     room.apply(node("a"))
     for op in (
         node(id), gone(id), edge(id, "r", "a"), edge("a", "r", id), gone(id, "r", "a"), gone("a", "r", id)
@@ -178,6 +195,7 @@ def test_a_bad_or_reserved_id_is_refused_wherever_it_stands(room: Room, id: str)
         assert "ops[0]" in room.refuses("INVALID_REQUEST", "graph_apply", ops=[op]).message
 
 
+@holds("4 type discipline: keys are strictly validated, task: and step: reserved")
 @pytest.mark.parametrize("word", ["", " ", "a|b", "a\nb", "a\x9f", "x" * 129])
 def test_a_bad_type_or_rel_is_refused(room: Room, word: str) -> None:
     room.apply(node("a"))
@@ -185,7 +203,8 @@ def test_a_bad_type_or_rel_is_refused(room: Room, word: str) -> None:
         assert "ops[0]" in room.refuses("INVALID_REQUEST", "graph_apply", ops=[op]).message
 
 
-def test_ids_types_and_rels_are_kept_as_they_are(room: Room) -> None:
+@holds("4 type discipline: keys are strictly validated, task: and step: reserved")
+def test_ids_types_and_rels_are_stored_unchanged(room: Room) -> None:
     names = ["x" * 256, "A", "a", "caf\u00e9", "cafe\u0301", "CARD-1", "a b:c", "tasks:1", "\U0001f331" * 256]
     room.apply(*(node(name, "Ty pe" + "x" * 123) for name in names), edge("A", "Rel!" + "x" * 124, "a"))
     assert sorted(room.nodes()) == sorted(names)
@@ -193,12 +212,14 @@ def test_ids_types_and_rels_are_kept_as_they_are(room: Room) -> None:
     assert list(room.edges()) == [("A", "Rel!" + "x" * 124, "a")]
 
 
+@holds("4 type discipline: tags are lower-cased, deduplicated and sorted")
 def test_tags_of_nodes_are_lower_case_unique_and_sorted(room: Room) -> None:
     room.apply(node("a", tags=["Zeta", " alpha ", "zeta", "ÄPFEL", "Alpha"]))
     assert room.nodes()["a"]["tags"] == ["alpha", "zeta", "äpfel"]
 
 
-def test_a_query_answers_nodes_edges_and_the_page(room: Room) -> None:
+@holds("4 graph_query: nodes, edges and the page, newest first")
+def test_a_query_returns_nodes_edges_and_the_page(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     answer = room("graph_query")
     assert set(answer) == {"branch", "doc", "nodes", "edges", "pagination", "truncated"}
@@ -206,7 +227,8 @@ def test_a_query_answers_nodes_edges_and_the_page(room: Room) -> None:
     assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 2}
 
 
-def test_nodes_come_newest_first_and_an_older_version_never_comes(room: Room) -> None:
+@holds("4 graph_query: nodes, edges and the page, newest first")
+def test_nodes_are_listed_newest_first_and_only_in_their_latest_version(room: Room) -> None:
     room.apply(*(node(name, title="old") for name in "abcd"))
     room.apply(node("b", title="new"))
     assert ids(room) == ["b", "d", "c", "a"]
@@ -217,7 +239,8 @@ def test_nodes_come_newest_first_and_an_older_version_never_comes(room: Room) ->
     assert [found["id"] for found in room("graph_query", cursor=cursor)["nodes"]] == ["d", "c", "a"]
 
 
-def test_filters_look_at_the_latest_version_only(room: Room) -> None:
+@holds("decisions §3: the latest version per key is fixed before filters and cursor apply")
+def test_filters_match_the_latest_version_only(room: Room) -> None:
     was: dict[str, Any] = {"type": "old", "title": "old", "status": "old", "tags": ["old"]}
     room.apply(node("a", **was), node("b", **was), node("c", **was))
     last = room.nodes()["c"]["last_seq"]
@@ -228,6 +251,7 @@ def test_filters_look_at_the_latest_version_only(room: Room) -> None:
         assert room("graph_query", cursor=last, **asked)["nodes"] == [], asked
 
 
+@holds("shapes: filters are a string or a list, text a literal substring in any case")
 def test_a_query_narrows_by_every_filter_alone_and_together(room: Room) -> None:
     room.apply(
         node("a", "question", title="Why slow?", status="open", tags=["db", "perf"]),
@@ -248,12 +272,14 @@ def test_a_query_narrows_by_every_filter_alone_and_together(room: Room) -> None:
         assert sorted(ids(room, **asked)) == list(expected), asked
 
 
+@holds("shapes: filters are a string or a list, text a literal substring in any case")
 def test_text_is_found_in_any_case_of_any_script(room: Room) -> None:
     room.apply(node("a", title="ÄPFEL und Öl"), node("b", text="straße ΣΊΣΥΦΟΣ"))
     for text, expected in (("äpfel", ["a"]), ("ÖL", ["a"]), ("STRA", ["b"]), ("σίσυ", ["b"]), ("apfel", [])):
         assert ids(room, text=text) == expected, text
 
 
+@holds("4 graph_query: nodes, edges and the page, newest first")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5])
 def test_pages_of_a_filtered_query_show_every_node_once(room: Room, limit: int) -> None:
     for number in range(6):
@@ -269,14 +295,16 @@ def test_pages_of_a_filtered_query_show_every_node_once(room: Room, limit: int) 
         assert all(page["pagination"]["count"] == len(page["nodes"]) for page in pages)
 
 
-def test_fifty_nodes_are_shown_unless_asked_and_two_hundred_at_most(room: Room) -> None:
+@holds("4 graph_query: nodes, edges and the page, newest first")
+def test_a_query_shows_50_nodes_by_default_and_at_most_200(room: Room) -> None:
     room.apply(*(node(str(number)) for number in range(201)))
     assert room("graph_query")["pagination"]["count"] == 50
     answer = room("graph_query", limit=100_000)
     assert (answer["pagination"]["limit"], answer["pagination"]["count"]) == (200, 200)
 
 
-def test_edges_are_those_between_the_nodes_shown(room: Room) -> None:
+@holds("4 graph_query: edges between the returned nodes, bounded by edges_limit")
+def test_a_query_shows_edges_between_the_shown_nodes(room: Room) -> None:
     room.apply(*(node(name, "x" if name == "c" else "y") for name in "abc"))
     room.apply(edge("a", "r", "b"), edge("b", "r", "c"), edge("a", "r", "out"))
     assert sorted(room.edges()) == [("a", "r", "b"), ("b", "r", "c")]
@@ -286,6 +314,7 @@ def test_edges_are_those_between_the_nodes_shown(room: Room) -> None:
     assert [(found["from"], found["to"]) for found in answer["edges"]] == [("b", "c")]
 
 
+@holds("4 graph_query: edges between the returned nodes, bounded by edges_limit")
 def test_edges_can_be_left_out_and_are_bounded(room: Room) -> None:
     room.apply(node("a"), *(edge("a", f"r{number}", "a") for number in range(201)))
     assert room("graph_query", include_edges=False)["edges"] == []
@@ -296,7 +325,8 @@ def test_edges_can_be_left_out_and_are_bounded(room: Room) -> None:
     room.refuses("INVALID_REQUEST", "graph_query", edges_limit=0)
 
 
-def test_deleted_nodes_and_edges_come_only_when_asked_for(room: Room) -> None:
+@holds("decisions §3: queries return live nodes unless include_deleted")
+def test_deleted_nodes_and_edges_are_shown_on_request_only(room: Room) -> None:
     room.apply(node("a", title="x", tags=["t"]), node("b"), edge("a", "r", "b"), edge("b", "r", "b"))
     room.apply(gone("a"))
     assert ids(room) == ["b"]
@@ -306,6 +336,7 @@ def test_deleted_nodes_and_edges_come_only_when_asked_for(room: Room) -> None:
     assert room.edges(include_deleted=True)["a", "r", "b"]["deleted"] is True
 
 
+@holds("4 graph_validate: every end of an edge is a live node of the same view")
 def test_a_good_graph_is_valid(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"), edge("b", "r", "a"), edge("a", "s", "a"))
     room.apply(gone("a", "s", "a"))
@@ -314,6 +345,7 @@ def test_a_good_graph_is_valid(room: Room) -> None:
     assert answer == {"branch": "main", "doc": "graph", "ok": True, "stats": {"nodes": 2, "edges": 2}, "errors": []}
 
 
+@holds("4 graph_validate: every end of an edge is a live node of the same view")
 def test_an_edge_without_a_live_node_at_each_end_is_an_error(room: Room) -> None:
     room.apply(node("a"), edge("a", "r", "x"), edge("y", "r", "z"), edge("a", "r", "a"))
     answer = room("graph_validate")
@@ -326,7 +358,8 @@ def test_an_edge_without_a_live_node_at_each_end_is_an_error(room: Room) -> None
     assert all(error["code"] == "EDGE_ENDPOINT_MISSING" and error["message"] for error in answer["errors"])
 
 
-def test_validity_is_that_of_the_branch(room: Room) -> None:
+@holds("4 graph_validate: every end of an edge is a live node of the same view")
+def test_validation_covers_the_given_branch(room: Room) -> None:
     room.apply(edge("a", "r", "b"))
     room.branch("b")
     room.apply(node("a"), node("b"), branch="b")
@@ -337,7 +370,8 @@ def test_validity_is_that_of_the_branch(room: Room) -> None:
     assert (answer["ok"], answer["stats"]) == (True, {"nodes": 1, "edges": 0})
 
 
-def test_fifty_errors_are_shown_unless_asked(room: Room) -> None:
+@holds("4 graph_validate: errors are bounded by max_errors")
+def test_50_errors_are_shown_by_default(room: Room) -> None:
     room.apply(*(edge(f"n{number}", "r", "x") for number in range(60)))
     answer = room("graph_validate")
     assert (len(answer["errors"]), answer["truncated"], answer["ok"]) == (50, True, False)
@@ -349,7 +383,8 @@ def test_fifty_errors_are_shown_unless_asked(room: Room) -> None:
     room.refuses("INVALID_REQUEST", "graph_validate", max_errors=0)
 
 
-def test_a_graph_diff_answers_states_of_the_second_branch(room: Room) -> None:
+@holds("4 graph_diff: states of to that differ from from, newest first")
+def test_a_graph_diff_returns_states_of_the_second_branch(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.branch("b")
     room.apply(node("a", title="changed"), edge("a", "r", "b", meta={"m": 1}), node("c"), branch="b")
@@ -365,6 +400,7 @@ def test_a_graph_diff_answers_states_of_the_second_branch(room: Room) -> None:
     assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 3}
 
 
+@holds("4 graph_diff: a deletion is a tombstone")
 def test_a_deletion_is_shown_as_a_tombstone(room: Room) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.branch("b")
@@ -375,14 +411,16 @@ def test_a_deletion_is_shown_as_a_tombstone(room: Room) -> None:
     assert changes(room, "b", "main") == [("a", "r", "b"), "a"]
 
 
-def test_what_is_only_on_the_first_branch_is_no_change(room: Room) -> None:
+@holds("4 graph_diff: states of to that differ from from, newest first")
+def test_a_node_on_the_first_branch_only_is_no_change(room: Room) -> None:
     room("init")
     room.branch("b")
     room.apply(node("a"), branch="b")
     assert changes(room, "b", "main") == []
 
 
-def test_equal_states_are_no_change_whatever_their_versions(room: Room) -> None:
+@holds("decisions §3: equality in diff and merge ignores bookkeeping")
+def test_equal_states_with_different_versions_are_no_change(room: Room) -> None:
     room.apply(node("a", title="x", tags=["t", "u"], meta={"k": 1, "l": 2}), node("b"))
     room.branch("b")
     room.apply(node("a", title="x", tags=["U", "t"], meta={"l": 2, "k": 1}), branch="b")
@@ -394,6 +432,7 @@ def test_equal_states_are_no_change_whatever_their_versions(room: Room) -> None:
     assert changes(room, "main", "b") == []
 
 
+@holds("4 graph_diff: states of to that differ from from, newest first")
 @pytest.mark.parametrize(
     "changed",
     [{"type": "t"}, {"title": "x"}, {"text": "x"}, {"status": "x"}, {"tags": ["x"]}, {"meta": {"m": 1}}],
@@ -406,6 +445,7 @@ def test_every_field_of_a_node_makes_a_difference(room: Room, changed: dict[str,
     assert changes(room, "main", "b") == changes(room, "b", "main") == ["a"]
 
 
+@holds("4 graph_diff: states of to that differ from from, newest first")
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
 def test_pages_of_a_graph_diff_show_every_change_once_newest_first(room: Room, limit: int) -> None:
     room.apply(*(node(str(number)) for number in range(6)))
@@ -415,7 +455,8 @@ def test_pages_of_a_graph_diff_show_every_change_once_newest_first(room: Room, l
     assert room("graph_diff", from_="main", to="b", limit=5000)["pagination"]["limit"] == 200
 
 
-def test_a_graph_diff_is_of_one_document_and_of_known_branches(room: Room) -> None:
+@holds("4 graph_diff: states of to that differ from from, newest first")
+def test_a_graph_diff_covers_one_document_and_requires_known_branches(room: Room) -> None:
     room("init")
     room.branch("b")
     room.apply(node("a"), doc="ideas", branch="b")
@@ -427,7 +468,8 @@ def test_a_graph_diff_is_of_one_document_and_of_known_branches(room: Room) -> No
     room.misses("graph_diff", from_="main", to="typo")
 
 
-def test_versions_carry_the_time_of_their_write(timed: Room, clock: Clock) -> None:
+@holds("4 graph_apply: answers the four counts and the last version")
+def test_versions_have_the_time_of_their_write(timed: Room, clock: Clock) -> None:
     timed.apply(node("a"))
     clock.advance(5)
     answer = timed.apply(node("b"))

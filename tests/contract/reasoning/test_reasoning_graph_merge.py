@@ -1,4 +1,4 @@
-"""What the documents promise of `branchmind_graph_merge` and of conflicts."""
+"""`branchmind_graph_merge` and conflicts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 
 from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node, state
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
 
 
 def merge(room: Room, from_: str = "b", into: str = "main", **asked: Any) -> tuple[int, int, int]:
-    """Merges page after page and returns what was merged, skipped and newly in conflict."""
+    """Merge all pages and return the merged, skipped and newly conflicting keys."""
     pages = every_page(room, "graph_merge", from_=from_, into=into, **asked)
     for page in pages:
         met = len(page.get("conflict_ids") or [])
@@ -25,19 +26,19 @@ def merge(room: Room, from_: str = "b", into: str = "main", **asked: Any) -> tup
 
 
 def versions(room: Room, branch: str) -> dict[Any, int]:
-    """The number of the present version of every key of a small graph."""
+    """Return the number of the current version of every key of a small graph."""
     found = {key: one["last_seq"] for key, one in room.nodes(branch, include_deleted=True).items()}
     return {**found, **{key: one["last_seq"] for key, one in room.edges(branch, include_deleted=True).items()}}
 
 
 def title(room: Room, branch: str = "main", id: str = "n") -> str | None:
-    """The title of a node, none when it is not there."""
+    """Return the title of a node, None if it does not exist."""
     found: str | None = room.nodes(branch).get(id, {}).get("title")
     return found
 
 
 def apart(room: Room, base: str | None = "base", theirs: str | None = "theirs", ours: str | None = "ours") -> str:
-    """Lets branch b and main disagree about node n, merges, and returns the id of the conflict."""
+    """Change node n differently on branch b and on main, merge, and return the id of the conflict."""
     room("init")
     if base is not None:
         room.apply(node("n", title=base), branch="main")
@@ -51,7 +52,8 @@ def apart(room: Room, base: str | None = "base", theirs: str | None = "theirs", 
     return conflict_id
 
 
-def test_a_merge_answers_what_it_did(room: Room) -> None:
+@holds("4 graph_merge: keys changed on from come into its base")
+def test_a_merge_returns_its_counts_and_the_page(room: Room) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(node("n", title="changed"), branch="b")
@@ -63,7 +65,8 @@ def test_a_merge_answers_what_it_did(room: Room) -> None:
     }  # fmt: skip
 
 
-def test_what_changed_on_the_branch_comes_into_its_base(room: Room) -> None:
+@holds("4 graph_merge: keys changed on from come into its base")
+def test_changes_on_a_branch_are_merged_into_its_base(room: Room) -> None:
     room.apply(*(node(name) for name in ("kept", "changed", "dropped", "end")), edge("kept", "r", "end"))
     room.branch("b")
     room.apply(
@@ -81,7 +84,8 @@ def test_what_changed_on_the_branch_comes_into_its_base(room: Room) -> None:
     }
 
 
-def test_only_what_changed_on_the_branch_is_considered(room: Room) -> None:
+@holds("4 graph_merge: keys changed on from come into its base")
+def test_only_changes_on_the_branch_are_merged(room: Room) -> None:
     room.apply(node("a"), node("n"))
     room.branch("b")
     room.apply(node("a", title="main's own"), node("m"), branch="main")
@@ -92,6 +96,7 @@ def test_only_what_changed_on_the_branch_is_considered(room: Room) -> None:
     assert {key for key in after if after[key] != before.get(key)} == {"n"}
 
 
+@holds("4 graph_merge: only into the base")
 def test_a_branch_is_merged_into_its_base_only(room: Room) -> None:
     room("init")
     room.branch("b")
@@ -107,6 +112,7 @@ def test_a_branch_is_merged_into_its_base_only(room: Room) -> None:
     assert list(room.nodes("main")) == ["n"]
 
 
+@holds("decisions §3: merging twice adds nothing and creates no conflict")
 def test_merging_a_graph_twice_adds_nothing(room: Room) -> None:
     room.apply(node("n"), node("x"), edge("n", "r", "x"))
     room.branch("b")
@@ -118,6 +124,7 @@ def test_merging_a_graph_twice_adds_nothing(room: Room) -> None:
     assert room.conflicts() == []
 
 
+@holds("decisions §3: equality in diff and merge ignores bookkeeping")
 def test_merged_states_are_equal_on_both_branches(room: Room) -> None:
     room.apply(node("n"))
     room.branch("b")
@@ -127,6 +134,7 @@ def test_merged_states_are_equal_on_both_branches(room: Room) -> None:
         assert room("graph_diff", from_=from_, to=to)["changes"] == []
 
 
+@holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
 def test_the_same_change_on_both_sides_is_no_conflict(room: Room) -> None:
     room.apply(node("n"), node("x"))
     room.branch("b")
@@ -137,6 +145,7 @@ def test_the_same_change_on_both_sides_is_no_conflict(room: Room) -> None:
     assert versions(room, "main") == before
 
 
+@holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
 def test_a_change_and_back_is_no_change(room: Room) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
@@ -146,7 +155,8 @@ def test_a_change_and_back_is_no_change(room: Room) -> None:
     assert title(room) == "ours"
 
 
-def test_a_key_that_both_changed_differently_is_a_conflict_and_not_applied(room: Room) -> None:
+@holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
+def test_a_key_changed_differently_on_both_sides_is_a_conflict_and_not_applied(room: Room) -> None:
     room.apply(node("n", title="base"), node("free"))
     room.branch("b")
     room.apply(node("n", title="theirs"), node("free", title="changed"), branch="b")
@@ -158,6 +168,7 @@ def test_a_key_that_both_changed_differently_is_a_conflict_and_not_applied(room:
     assert title(room, "b") == "theirs"
 
 
+@holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
 def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: Room) -> None:
     conflict_id = apart(room)
     answer = room("graph_conflicts", into="main")
@@ -177,6 +188,7 @@ def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: Room) -> None
     assert "resolved_at_ms" not in shown
 
 
+@holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
 def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: Room) -> None:
     room.apply(node("x"), node("y"), edge("x", "r", "y"))
     room.branch("b")
@@ -191,11 +203,12 @@ def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: Room) -> None:
     assert "meta" not in shown["base"]
 
 
+@holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
 @pytest.mark.parametrize(
     ("base", "theirs", "ours"),
     [("base", None, "ours"), ("base", "theirs", None), (None, "theirs", "ours"), ("base", "theirs", "ours")],
 )
-def test_changes_deletions_and_additions_can_disagree(
+def test_changes_deletions_and_additions_can_conflict(
     room: Room, base: str | None, theirs: str | None, ours: str | None
 ) -> None:
     shown = room.conflict(apart(room, base, theirs, ours))
@@ -206,7 +219,8 @@ def test_changes_deletions_and_additions_can_disagree(
     assert (shown["base"] is None) == (base is None)
 
 
-def test_a_conflict_that_is_found_again_is_the_same_one(room: Room) -> None:
+@holds("decisions §3: finding a conflict again finds the same one")
+def test_a_conflict_found_again_keeps_its_id(room: Room) -> None:
     conflict_id = apart(room)
     for _ in range(2):
         answer = room("graph_merge", from_="b", into="main")
@@ -215,7 +229,8 @@ def test_a_conflict_that_is_found_again_is_the_same_one(room: Room) -> None:
     assert [row["conflict_id"] for row in room.conflicts()] == [conflict_id]
 
 
-def test_a_dry_run_finds_merges_and_conflicts_and_writes_nothing(room: Room) -> None:
+@holds("4 graph_merge: dry_run discovers without writing")
+def test_a_dry_run_predicts_merges_and_conflicts_and_writes_nothing(room: Room) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(node("n", title="theirs"), node("new"), node("same"), branch="b")
@@ -229,6 +244,7 @@ def test_a_dry_run_finds_merges_and_conflicts_and_writes_nothing(room: Room) -> 
     assert {**done, "conflicts_created": 0} == {**tried, "conflicts_created": 0}
 
 
+@holds("shapes: after a merge the last merged version is the base")
 def test_a_key_that_changes_again_after_a_merge_is_merged_again(room: Room) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
@@ -244,7 +260,8 @@ def test_a_key_that_changes_again_after_a_merge_is_merged_again(room: Room) -> N
     assert room.conflicts() == []
 
 
-def test_what_the_base_changed_after_a_merge_is_not_overwritten(room: Room) -> None:
+@holds("shapes: after a merge the last merged version is the base")
+def test_changes_of_the_base_after_a_merge_are_not_overwritten(room: Room) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     room.apply(node("n", title="merged"), branch="b")
@@ -258,7 +275,8 @@ def test_what_the_base_changed_after_a_merge_is_not_overwritten(room: Room) -> N
     assert [shown[side]["title"] for side in ("base", "from", "into")] == ["merged", "theirs", "ours"]
 
 
-def test_the_same_change_on_both_sides_is_the_base_of_what_follows(room: Room) -> None:
+@holds("shapes: after a merge the last merged version is the base")
+def test_the_same_change_on_both_sides_is_the_base_of_later_merges(room: Room) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     for branch in ("b", "main"):
@@ -269,7 +287,8 @@ def test_the_same_change_on_both_sides_is_the_base_of_what_follows(room: Room) -
     assert title(room) == "further"
 
 
-def test_what_both_said_when_they_were_merged_is_no_conflict_when_one_goes_on(room: Room) -> None:
+@holds("decisions §3: merging twice adds nothing and creates no conflict")
+def test_an_equal_state_at_a_merge_is_no_conflict_after_a_change_on_one_side(room: Room) -> None:
     room("init")
     room.branch("b")
     for branch in ("b", "main"):
@@ -280,6 +299,7 @@ def test_what_both_said_when_they_were_merged_is_no_conflict_when_one_goes_on(ro
     assert (title(room), room.conflicts()) == ("ours", [])
 
 
+@holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
 def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
     conflict_id = apart(room)
     before = room.nodes()["n"]["last_seq"]
@@ -293,6 +313,7 @@ def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
     assert isinstance(shown["resolved_at_ms"], int)
 
 
+@holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
 def test_use_into_keeps_our_state(room: Room) -> None:
     conflict_id = apart(room)
     before = versions(room, "main")
@@ -309,14 +330,16 @@ def test_use_into_keeps_our_state(room: Room) -> None:
     assert room.conflict(conflict_id)["status"] == "resolved"
 
 
+@holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
 @pytest.mark.parametrize(("theirs", "ours"), [(None, "ours"), ("theirs", None)])
 def test_a_deletion_can_win_or_lose(room: Room, theirs: str | None, ours: str | None) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room, "base", theirs, ours), resolution="use_from")
     assert title(room) == theirs
 
 
+@holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
 @pytest.mark.parametrize("resolution", ["use_from", "use_into"])
-def test_a_resolved_conflict_does_not_come_back(room: Room, resolution: str) -> None:
+def test_a_resolved_conflict_is_not_created_again(room: Room, resolution: str) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room), resolution=resolution)
     before = versions(room, "main")
     assert merge(room) == (0, 1, 0)
@@ -324,14 +347,16 @@ def test_a_resolved_conflict_does_not_come_back(room: Room, resolution: str) -> 
     assert room.conflicts(status="open") == []
 
 
-def test_what_was_taken_in_is_the_base_of_what_follows(room: Room) -> None:
+@holds("shapes: after a merge the last merged version is the base")
+def test_an_accepted_state_is_the_base_of_later_merges(room: Room) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room), resolution="use_from")
     room.apply(node("n", title="further"), branch="b")
     assert merge(room) == (1, 0, 0)
     assert title(room) == "further"
 
 
-def test_what_was_turned_down_is_asked_again_when_it_changes(room: Room) -> None:
+@holds("shapes: after a merge the last merged version is the base")
+def test_a_rejected_state_conflicts_again_when_it_changes(room: Room) -> None:
     first = apart(room)
     room("graph_conflict_resolve", conflict_id=first, resolution="use_into")
     room.apply(node("n", title="further"), branch="b")
@@ -341,7 +366,8 @@ def test_what_was_turned_down_is_asked_again_when_it_changes(room: Room) -> None
     assert title(room) == "ours"
 
 
-def test_a_conflict_resolved_the_same_way_again_is_left_alone(room: Room) -> None:
+@holds("decisions §3: resolving again the same way is a no-op, differently a conflict")
+def test_repeating_a_resolution_changes_nothing(room: Room) -> None:
     conflict_id = apart(room)
     room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
     shown, before = room.conflict(conflict_id), versions(room, "main")
@@ -350,6 +376,7 @@ def test_a_conflict_resolved_the_same_way_again_is_left_alone(room: Room) -> Non
     assert (room.conflict(conflict_id), versions(room, "main")) == (shown, before)
 
 
+@holds("decisions §3: resolving again the same way is a no-op, differently a conflict")
 @pytest.mark.parametrize(("first", "second"), [("use_from", "use_into"), ("use_into", "use_from")])
 def test_a_conflict_resolved_another_way_is_a_conflict(room: Room, first: str, second: str) -> None:
     conflict_id = apart(room)
@@ -357,6 +384,7 @@ def test_a_conflict_resolved_another_way_is_a_conflict(room: Room, first: str, s
     room.refuses("CONFLICT", "graph_conflict_resolve", conflict_id=conflict_id, resolution=second)
 
 
+@holds("decisions §3: resolving again the same way is a no-op, differently a conflict")
 def test_an_unknown_conflict_is_not_found_and_an_unknown_resolution_refused(room: Room) -> None:
     conflict_id = apart(room)
     room.another("Other")("init")
@@ -367,6 +395,7 @@ def test_an_unknown_conflict_is_not_found_and_an_unknown_resolution_refused(room
     room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_id)
 
 
+@holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
 def test_conflicts_are_listed_by_status_or_all(room: Room) -> None:
     room.apply(node("n"), node("o"))
     room.branch("b")
@@ -380,7 +409,8 @@ def test_conflicts_are_listed_by_status_or_all(room: Room) -> None:
     room.refuses("INVALID_REQUEST", "graph_conflicts", into="main", status="closed")
 
 
-def test_conflicts_are_those_of_one_destination_and_document(room: Room) -> None:
+@holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
+def test_conflicts_are_listed_by_destination_and_document(room: Room) -> None:
     apart(room)
     room.branch("other", "main")
     assert room.conflicts("other") == []
@@ -390,6 +420,7 @@ def test_conflicts_are_those_of_one_destination_and_document(room: Room) -> None
     room.misses("graph_conflicts", into="main", doc="typo")
 
 
+@holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
 @pytest.mark.parametrize("limit", [1, 2, 5])
 def test_pages_of_conflicts_show_each_once_newest_first(room: Room, limit: int) -> None:
     room("init")
@@ -403,8 +434,9 @@ def test_pages_of_conflicts_show_each_once_newest_first(room: Room, limit: int) 
     assert room("graph_conflicts", into="main", limit=5000)["pagination"]["limit"] == 200
 
 
+@holds("4 graph_merge: large merges go on with the next cursor")
 @pytest.mark.parametrize("limit", [1, 2, 3, 1000])
-def test_a_large_merge_goes_page_by_page(room: Room, limit: int) -> None:
+def test_a_large_graph_merge_is_paged(room: Room, limit: int) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(*(node(str(number)) for number in range(5)), node("n", title="theirs"), node("same"), branch="b")
@@ -415,7 +447,8 @@ def test_a_large_merge_goes_page_by_page(room: Room, limit: int) -> None:
     assert len(room.conflicts()) == 1
 
 
-def test_a_merge_takes_200_keys_a_page_unless_told_and_1000_at_most(room: Room) -> None:
+@holds("4 graph_merge: large merges go on with the next cursor")
+def test_a_merge_page_has_200_keys_by_default_and_at_most_1000(room: Room) -> None:
     room.branch("b")
     assert room("graph_merge", from_="b", into="main")["pagination"]["limit"] == 200
     assert room("graph_merge", from_="b", into="main", limit=99_999)["pagination"]["limit"] == 1000
@@ -423,7 +456,8 @@ def test_a_merge_takes_200_keys_a_page_unless_told_and_1000_at_most(room: Room) 
     room.refuses("INVALID_REQUEST", "graph_merge", from_="b", into="main", cursor=-1)
 
 
-def test_a_graph_merge_is_of_one_document_and_of_graph_unless_told(room: Room) -> None:
+@holds("4 graph_merge: keys changed on from come into its base")
+def test_a_graph_merge_covers_one_document_graph_by_default(room: Room) -> None:
     room("init")
     room.branch("b")
     room.apply(node("n"), branch="b")
@@ -435,7 +469,8 @@ def test_a_graph_merge_is_of_one_document_and_of_graph_unless_told(room: Room) -
     room.misses("graph_merge", from_="b", into="main", doc="typo")
 
 
-def test_a_newer_disagreement_takes_the_place_of_the_older_one(room: Room) -> None:
+@holds("decisions §3: finding a conflict again finds the same one")
+def test_a_newer_conflict_replaces_the_older_one(room: Room) -> None:
     older = apart(room)
     room.apply(node("n", title="theirs again"), branch="b")
     answer = room("graph_merge", from_="b", into="main")
@@ -449,7 +484,8 @@ def test_a_newer_disagreement_takes_the_place_of_the_older_one(room: Room) -> No
     assert title(room) == "theirs again"
 
 
-def test_a_disagreement_that_comes_back_is_open_again(room: Room) -> None:
+@holds("decisions §3: finding a conflict again finds the same one")
+def test_a_recurring_conflict_is_open_again(room: Room) -> None:
     apart(room)
     room.apply(node("n", title="theirs again"), branch="b")
     room("graph_merge", from_="b", into="main")
@@ -463,7 +499,8 @@ def test_a_disagreement_that_comes_back_is_open_again(room: Room) -> None:
     assert title(room) == "theirs"
 
 
-def test_a_disagreement_after_an_agreement_is_told_also_when_it_was_settled_before(room: Room) -> None:
+@holds("decisions §3: finding a conflict again finds the same one")
+def test_a_conflict_after_equal_states_is_reported_even_if_it_was_resolved_before(room: Room) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room), resolution="use_into")
     room.apply(node("n", title="base"), branch="b")
     [second] = room("graph_merge", from_="b", into="main")["conflict_ids"]
@@ -475,6 +512,7 @@ def test_a_disagreement_after_an_agreement_is_told_also_when_it_was_settled_befo
     assert len(room.conflicts(status="open")) == 1
 
 
+@holds("4 graph_merge: keys changed on from come into its base")
 def test_a_deleted_node_is_merged_with_its_edges(room: Room) -> None:
     room.apply(node("a"), node("n"), edge("a", "r", "n"))
     room.branch("b")
@@ -484,6 +522,7 @@ def test_a_deleted_node_is_merged_with_its_edges(room: Room) -> None:
     assert room("graph_validate", branch="main")["ok"] is True
 
 
+@holds("4 graph_merge: keys changed on from come into its base")
 def test_a_branch_taken_before_a_graph_merge_does_not_see_it(room: Room) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
@@ -494,7 +533,8 @@ def test_a_branch_taken_before_a_graph_merge_does_not_see_it(room: Room) -> None
     assert title(room) == "changed"
 
 
-def test_two_branches_that_disagree_are_two_conflicts_with_the_base(room: Room) -> None:
+@holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
+def test_two_conflicting_branches_give_two_conflicts_with_the_base(room: Room) -> None:
     room.apply(node("n", title="base"))
     for name in ("b", "c"):
         room.branch(name, "main")
@@ -505,7 +545,8 @@ def test_two_branches_that_disagree_are_two_conflicts_with_the_base(room: Room) 
     assert [shown[side]["title"] for side in ("base", "from", "into")] == ["base", "c", "b"]
 
 
-def test_times_of_a_conflict_are_those_of_its_finding_and_resolving(timed: Room, clock: Clock) -> None:
+@holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
+def test_a_conflict_has_the_times_of_its_detection_and_resolution(timed: Room, clock: Clock) -> None:
     conflict_id = apart(timed)
     found_at = clock.ms
     clock.advance(60)

@@ -1,4 +1,4 @@
-"""What the documents promise of commits, logs, lists of documents, tags and the reflog."""
+"""Commits, logs, lists of documents, tags and the reflog."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 
 from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
 
 
 def commit(room: Room, message: str, artifact: str = "a", **asked: Any) -> int:
-    """Commits and returns the number of the first entry."""
+    """Commit and return the number of the first entry."""
     seq: int = room("commit", message=message, artifact=artifact, **asked)["commits"][0]["seq"]
     return seq
 
@@ -23,7 +24,8 @@ def logged(room: Room, **asked: Any) -> list[str]:
     return [row["message"] for row in newest_first(room, "log", "commits", **asked)]
 
 
-def test_a_commit_answers_a_record_of_it(room: Room) -> None:
+@holds("4 commit: a note with the artifact as content, in notes or the documents named")
+def test_a_commit_returns_its_record(room: Room) -> None:
     answer = room("commit", artifact="the text", message="Decide", meta={"a": 1})
     assert set(answer) == {"workspace", "created_workspace", "branch", "docs", "commits"}
     assert (answer["workspace"], answer["branch"], answer["docs"]) == ("Shop", "main", ["notes"])
@@ -36,7 +38,8 @@ def test_a_commit_answers_a_record_of_it(room: Room) -> None:
     assert (entry["kind"], entry["title"], entry["content"], entry["meta"]) == ("note", "Decide", "the text", {"a": 1})
 
 
-def test_a_commit_goes_into_every_document_it_names(room: Room) -> None:
+@holds("4 commit: a note with the artifact as content, in notes or the documents named")
+def test_a_commit_is_written_to_every_named_document(room: Room) -> None:
     assert room("commit", artifact="x", message="m", docs="plans")["docs"] == ["plans"]
     answer = room("commit", artifact="y", message="m", docs=["notes", "plans", "notes"])
     assert answer["docs"] == ["notes", "plans"]
@@ -45,6 +48,7 @@ def test_a_commit_goes_into_every_document_it_names(room: Room) -> None:
     assert room.texts(doc="plans") == ["x", "y"]
 
 
+@holds("4 commit: a note with the artifact as content, in notes or the documents named")
 def test_a_commit_without_artifact_message_or_document_is_refused(room: Room) -> None:
     room("init")
     for arguments in (
@@ -57,7 +61,8 @@ def test_a_commit_without_artifact_message_or_document_is_refused(room: Room) ->
     room.refuses("TEXT_TOO_LARGE", "commit", artifact="x" * 200_001, message="m")
 
 
-def test_a_log_is_every_note_of_the_document_newest_first(room: Room) -> None:
+@holds("shapes: log is every note of the document, newest first, with head_seq")
+def test_a_log_lists_every_note_of_the_document_newest_first(room: Room) -> None:
     first = commit(room, "one", "text one", meta={"m": 1})
     room.note("text two", title="two")
     third = commit(room, "three", "text\nthree")
@@ -74,7 +79,8 @@ def test_a_log_is_every_note_of_the_document_newest_first(room: Room) -> None:
     assert answer["truncated"] is False
 
 
-def test_a_log_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
+@holds("shapes: log is every note of the document, newest first, with head_seq")
+def test_a_log_covers_one_document_notes_by_default(room: Room) -> None:
     commit(room, "note")
     commit(room, "plan", docs="plans")
     assert logged(room) == ["note"]
@@ -83,7 +89,8 @@ def test_a_log_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
     room.misses("log", ref="typo")
 
 
-def test_a_log_shows_what_the_ref_shows(room: Room) -> None:
+@holds("shapes: log is every note of the document, newest first, with head_seq")
+def test_a_log_lists_the_entries_visible_on_its_ref(room: Room) -> None:
     head = commit(room, "shared")
     room.branch("b")
     commit(room, "main only")
@@ -93,12 +100,14 @@ def test_a_log_shows_what_the_ref_shows(room: Room) -> None:
     assert logged(room, ref="main") == ["main only", "shared"]
 
 
+@holds("shapes: log is every note of the document, newest first, with head_seq")
 def test_the_head_of_an_empty_log_is_null(room: Room) -> None:
     room("init")
     answer = room("log")
     assert (answer["head_seq"], answer["commits"]) == (None, [])
 
 
+@holds("shapes: log is every note of the document, newest first, with head_seq")
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 def test_pages_of_a_log_show_every_commit_once_and_the_same_head(room: Room, limit: int) -> None:
     seqs = [commit(room, str(number)) for number in range(7)]
@@ -107,7 +116,8 @@ def test_pages_of_a_log_show_every_commit_once_and_the_same_head(room: Room, lim
     assert {page["head_seq"] for page in pages} == {seqs[-1]}
 
 
-def test_a_log_shows_twenty_unless_asked_and_two_hundred_at_most(room: Room) -> None:
+@holds("shapes: log is every note of the document, newest first, with head_seq")
+def test_a_log_shows_20_commits_by_default_and_at_most_200(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(21)]
     answer = room("log")
     assert [row["seq"] for row in answer["commits"]] == seqs[:0:-1]
@@ -115,6 +125,7 @@ def test_a_log_shows_twenty_unless_asked_and_two_hundred_at_most(room: Room) -> 
     assert room("log", limit=5000)["pagination"]["limit"] == 200
 
 
+@holds("shapes: docs_list shows doc, entries and last_seq")
 def test_documents_are_listed_by_name_with_their_entries_and_last_number(room: Room) -> None:
     room("init")
     empty = {"entries": 0, "last_seq": None}
@@ -132,7 +143,8 @@ def test_documents_are_listed_by_name_with_their_entries_and_last_number(room: R
     ]  # fmt: skip
 
 
-def test_documents_are_listed_as_the_ref_shows_them(room: Room) -> None:
+@holds("shapes: docs_list shows doc, entries and last_seq")
+def test_documents_are_listed_with_the_entries_visible_on_the_ref(room: Room) -> None:
     first = room.note()
     room.branch("b")
     room.note(doc="late")
@@ -144,7 +156,8 @@ def test_documents_are_listed_as_the_ref_shows_them(room: Room) -> None:
     room.misses("docs_list", ref="typo")
 
 
-def test_a_tag_points_to_the_head_of_the_checkout_unless_told(room: Room) -> None:
+@holds("shapes: tag_create points to the checkout's head, a seq or a tag")
+def test_a_tag_points_to_the_head_of_the_checkout_by_default(room: Room) -> None:
     room.note()
     seq = room.note()
     room.note(doc="plans")
@@ -159,7 +172,8 @@ def test_a_tag_points_to_the_head_of_the_checkout_unless_told(room: Room) -> Non
     assert room("tag_list") == {"workspace": "Shop", "tags": [tag], "truncated": False}
 
 
-def test_a_tag_points_to_an_entry_or_to_where_another_tag_points(room: Room) -> None:
+@holds("shapes: tag_create points to the checkout's head, a seq or a tag")
+def test_a_tag_points_to_an_entry_or_to_the_entry_of_another_tag(room: Room) -> None:
     first = room.note()
     plan = room.note(doc="plans")
     room.branch("b")
@@ -174,6 +188,7 @@ def test_a_tag_points_to_an_entry_or_to_where_another_tag_points(room: Room) -> 
     assert sorted(room.tags()) == ["by digits", "by number", "by tag", "elsewhere", "in a document"]
 
 
+@holds("shapes: tag_create points to the checkout's head, a seq or a tag")
 def test_a_tag_of_nothing_is_not_found(room: Room) -> None:
     room("init")
     room.misses("tag_create", name="t")
@@ -183,6 +198,7 @@ def test_a_tag_of_nothing_is_not_found(room: Room) -> None:
     assert room.tags() == {}
 
 
+@holds("shapes: a taken tag is a conflict")
 def test_a_taken_tag_is_a_conflict_unless_it_is_forced(room: Room) -> None:
     first, second = room.note(), room.note()
     room("tag_create", name="t", from_=first)
@@ -192,7 +208,8 @@ def test_a_taken_tag_is_a_conflict_unless_it_is_forced(room: Room) -> None:
     assert room.tags()["t"]["seq"] == second
 
 
-def test_a_tag_stays_where_it_is(room: Room) -> None:
+@holds("shapes: tag_create points to the checkout's head, a seq or a tag")
+def test_a_tag_does_not_move(room: Room) -> None:
     first = room.note()
     second = room.note()
     room("tag_create", name="t")
@@ -201,6 +218,7 @@ def test_a_tag_stays_where_it_is(room: Room) -> None:
     assert room.tags()["t"]["seq"] == second
 
 
+@holds("decisions §3: branch, document and tag names are compared exactly")
 def test_names_of_tags_are_compared_exactly_and_bad_ones_refused(room: Room) -> None:
     room.note()
     for name in ("v1", "V1", " v1", "x" * 256):
@@ -211,7 +229,8 @@ def test_names_of_tags_are_compared_exactly_and_bad_ones_refused(room: Room) -> 
     room.misses("tag_delete", name="v1 ")
 
 
-def test_a_deleted_tag_is_gone_and_its_entry_stays(room: Room) -> None:
+@holds("shapes: tag_delete answers deleted, an unknown tag is not found")
+def test_deleting_a_tag_keeps_its_entry(room: Room) -> None:
     room.note("x")
     room("tag_create", name="t")
     assert room("tag_delete", name="t") == {"workspace": "Shop", "name": "t", "deleted": True}
@@ -220,6 +239,7 @@ def test_a_deleted_tag_is_gone_and_its_entry_stays(room: Room) -> None:
     room.misses("tag_delete", name="t")
 
 
+@holds("shapes: reflog lists commits and resets of a ref")
 def test_a_reflog_lists_commits_and_resets_newest_first(room: Room) -> None:
     first = commit(room, "one")
     second = room.note("two", title="two")
@@ -241,7 +261,8 @@ def test_a_reflog_lists_commits_and_resets_newest_first(room: Room) -> None:
     assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 5}
 
 
-def test_a_reflog_is_of_one_ref(room: Room) -> None:
+@holds("shapes: reflog lists commits and resets of a ref")
+def test_a_reflog_covers_one_ref(room: Room) -> None:
     shared = room.note("shared")
     room.branch("b")
     own = room.note("own", branch="b")
@@ -251,6 +272,7 @@ def test_a_reflog_is_of_one_ref(room: Room) -> None:
     room.misses("reflog", ref="typo")
 
 
+@holds("shapes: reflog lists commits and resets of a ref")
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 def test_pages_of_a_reflog_show_every_movement_once(room: Room, limit: int) -> None:
     first = room.note("0")
@@ -264,7 +286,8 @@ def test_pages_of_a_reflog_show_every_movement_once(room: Room, limit: int) -> N
     assert room("reflog", limit=5000)["pagination"]["limit"] == 200
 
 
-def test_every_mutation_leaves_one_event_without_any_text(room: Room) -> None:
+@holds("decisions §0: one event for each change of reasoning, never a text")
+def test_every_mutation_writes_one_event_without_text(room: Room) -> None:
     secret = "xyzzy-never-logged"  # noqa: S105
     done: list[str] = []
 
@@ -295,7 +318,8 @@ def test_every_mutation_leaves_one_event_without_any_text(room: Room) -> None:
     assert secret not in str(dump(room.door.home)["events"])
 
 
-def test_reads_and_dry_runs_leave_no_event(room: Room) -> None:
+@holds("decisions §0: one event for each change of reasoning, never a text")
+def test_reads_and_dry_runs_write_no_event(room: Room) -> None:
     room.note()
     room.branch("b")
     room.note(branch="b")
@@ -311,7 +335,8 @@ def test_reads_and_dry_runs_leave_no_event(room: Room) -> None:
     assert dump(room.door.home) == before
 
 
-def test_the_order_is_that_of_the_numbers_when_the_clock_steps_back(timed: Room, clock: Clock) -> None:
+@holds("decisions §3: one series of numbers for documents and graphs of the whole store")
+def test_entries_are_ordered_by_number_when_the_clock_steps_back(timed: Room, clock: Clock) -> None:
     seqs = [timed.note("before")]
     clock.advance(-3600)
     seqs += [timed.note("after")]

@@ -1,4 +1,4 @@
-"""What the documents promise of merging back in one call, of resolving by content, and of conflicts that are seen."""
+"""Merging back in one call, resolving a conflict with content, and reporting open conflicts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from contract.reasoning.room import compact, edge, gone, node, state
 from moss_memory.errors import MossError
 from support.beside import Beside, dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.reasoning.room import Room
@@ -17,7 +18,7 @@ NOTHING = {"merged": 0, "skipped": 0}
 
 
 def part(room: Room, base: str = "base", there: str | None = "there", here: str | None = "here") -> None:
-    """Makes branch b, and a node n that b and main change differently."""
+    """Create branch b, and a node n that differs between b and main."""
     room.apply(node("n", "question", title=base, status="open"))
     room.branch("b")
     for branch, said in (("b", there), ("main", here)):
@@ -30,6 +31,7 @@ def conflict_of(room: Room, **more: Any) -> str:
     return str(found["conflict_id"])
 
 
+@holds("decisions §10: branchmind_merge_back merges notes, trace and graph into the base in one call")
 def test_one_call_merges_notes_trace_and_graph_into_the_base(room: Room) -> None:
     room.note("before")
     room.branch("b")
@@ -53,6 +55,7 @@ def test_one_call_merges_notes_trace_and_graph_into_the_base(room: Room) -> None
     assert set(room.edges()) == {("d", "answers", "q")}
 
 
+@holds("decisions §10: branchmind_merge_back merges notes, trace and graph into the base in one call")
 def test_merging_back_again_adds_nothing(room: Room) -> None:
     part(room)
     room.note("a note", branch="b")
@@ -68,7 +71,8 @@ def test_merging_back_again_adds_nothing(room: Room) -> None:
     assert again["conflicts"] == first["conflicts"]
 
 
-def test_a_dry_run_of_merging_back_tells_the_same_and_writes_nothing(room: Room) -> None:
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
+def test_a_dry_run_of_merging_back_returns_the_same_and_writes_nothing(room: Room) -> None:
     part(room)
     room.note("a note", branch="b")
     room("trace_step", step="a step", ref="b")
@@ -80,7 +84,8 @@ def test_a_dry_run_of_merging_back_tells_the_same_and_writes_nothing(room: Room)
     assert told["graph"] == {"merged": 1, "skipped": 0, "conflicts_created": 1}
 
 
-def test_every_document_that_the_branch_wrote_is_merged(room: Room) -> None:
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
+def test_every_document_written_on_the_branch_is_merged(room: Room) -> None:
     room.door("tasks_create", workspace="Shop", kind="task", title="A")
     room.branch("what-if", "task/TASK-001")
     room("think_card", target="TASK-001", branch="what-if", card={"id": "q", "type": "question", "title": "Q"})
@@ -94,7 +99,8 @@ def test_every_document_that_the_branch_wrote_is_merged(room: Room) -> None:
     assert opened["subgoal_id"] in room.nodes("task/TASK-001", doc="TASK-001-graph")
 
 
-def test_what_both_changed_is_listed_with_its_three_states(room: Room) -> None:
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
+def test_a_key_changed_on_both_sides_is_listed_with_its_three_states(room: Room) -> None:
     room.apply(node("x"), node("y"), edge("x", "r", "y"))
     part(room)
     room.apply(edge("x", "r", "y", meta={"by": "b"}), branch="b")
@@ -118,6 +124,7 @@ def test_what_both_changed_is_listed_with_its_three_states(room: Room) -> None:
     assert found['"new"']["base"] is None
 
 
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
 def test_merging_back_goes_into_the_base_only(room: Room) -> None:
     room.branch("b")
     room.branch("c", "b")
@@ -132,6 +139,7 @@ def test_merging_back_goes_into_the_base_only(room: Room) -> None:
     room.misses("merge_back", from_="c", into="typo")
 
 
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
 def test_merging_back_is_one_transaction(timed: Room) -> None:
     part(timed)
     timed.note("a note", branch="b")
@@ -147,6 +155,7 @@ def test_merging_back_is_one_transaction(timed: Room) -> None:
     assert timed("merge_back", from_="b")["notes"]["merged"] == 1
 
 
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
 def test_more_than_a_page_is_merged_back_in_one_call(timed: Room) -> None:
     timed.branch("b")
     timed.apply(*(node(f"n{number}") for number in range(1500)), branch="b")
@@ -155,6 +164,7 @@ def test_more_than_a_page_is_merged_back_in_one_call(timed: Room) -> None:
     assert timed("merge_back", from_="b")["graph"]["merged"] == 1500
 
 
+@holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
 def test_a_conflict_is_resolved_with_content(room: Room) -> None:
     conflict_id = conflict_of(room)
     content = {"title": "both", "text": "there and here", "tags": ["B", "a"], "meta": {"m": 1}}
@@ -169,6 +179,7 @@ def test_a_conflict_is_resolved_with_content(room: Room) -> None:
     assert state(room.nodes()["n"]) == said
 
 
+@holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
 def test_the_content_of_an_edge_is_its_meta(room: Room) -> None:
     room.apply(node("x"), node("y"), edge("x", "r", "y"))
     room.branch("b")
@@ -181,6 +192,7 @@ def test_the_content_of_an_edge_is_its_meta(room: Room) -> None:
         assert room.edges()["x", "r", "y"]["meta"] == {"w": 3 + number}
 
 
+@holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
 def test_resolving_with_the_same_content_again_is_no_change_and_with_other_is_a_conflict(room: Room) -> None:
     known = {"conflict_id": conflict_of(room), "resolution": "use_content"}
     room("graph_conflict_resolve", **known, content={"title": "both", "status": "open"})
@@ -203,23 +215,27 @@ BAD_RESOLUTIONS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
 @pytest.mark.parametrize("wrong", BAD_RESOLUTIONS, ids=str)
-def test_content_that_is_none_is_refused(room: Room, wrong: dict[str, Any]) -> None:
+def test_invalid_content_is_refused(room: Room, wrong: dict[str, Any]) -> None:
     room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_of(room), **wrong)
 
 
-def test_content_brings_back_what_one_side_deleted(room: Room) -> None:
+@holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
+def test_content_restores_a_node_deleted_on_one_side(room: Room) -> None:
     known = {"conflict_id": conflict_of(room, here=None), "resolution": "use_content"}
     room("graph_conflict_resolve", **known, content={"title": "kept"})
     assert (room.nodes()["n"]["title"], room.nodes()["n"]["type"]) == ("kept", "question")
 
 
-def test_a_resolution_that_changes_nothing_does_not_read_as_a_failure(room: Room) -> None:
+@holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
+def test_a_resolution_without_effect_is_reported_as_resolved(room: Room) -> None:
     answer = room("graph_conflict_resolve", conflict_id=conflict_of(room), resolution="use_into")
     assert (answer["status"], answer["applied"], answer["outcome"]) == ("resolved", False, "main has its own state")
 
 
-def test_open_conflicts_are_seen_wherever_work_is_resumed(room: Room) -> None:
+@holds("decisions §10: open conflicts are shown in status, packs, radar and hand-over")
+def test_open_conflicts_are_reported_by_every_tool_that_resumes_work(room: Room) -> None:
     room.door("tasks_create", workspace="Shop", kind="task", title="A", steps=[{"title": "s"}])
     part(room)
     room.apply(node("m", title="b"), branch="b")
@@ -245,7 +261,8 @@ def test_open_conflicts_are_seen_wherever_work_is_resumed(room: Room) -> None:
         assert "conflicts" not in room.door(tool, workspace="Shop", **asked), tool
 
 
-def test_an_open_conflict_with_the_longest_names_fits_the_least_budget(room: Room) -> None:
+@holds("decisions §10: open conflicts are shown in status, packs, radar and hand-over")
+def test_an_open_conflict_with_the_longest_names_fits_the_minimum_budget(room: Room) -> None:
     long = ["x" * 255 + end for end in "ab"]
     room.door("tasks_create", workspace="Shop", kind="task", title="A")
     room.apply(node(long[0]), node(long[1]), edge(long[0], "r" * 128, long[1]))
@@ -260,7 +277,8 @@ def test_an_open_conflict_with_the_longest_names_fits_the_least_budget(room: Roo
         assert room.door(tool, workspace="Shop")["conflicts"]["first"]["key"]["from"] == long[0]
 
 
-def test_merging_notes_of_a_branch_without_new_ones_leads_to_its_rest(room: Room) -> None:
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
+def test_merging_no_new_notes_proposes_to_merge_the_whole_branch(room: Room) -> None:
     room.note("before")
     room.branch("b")
     room("think_card", card={"id": "q", "type": "question", "title": "Why?"}, branch="b")
@@ -274,14 +292,16 @@ def test_merging_notes_of_a_branch_without_new_ones_leads_to_its_rest(room: Room
     assert "next" not in room("merge", from_="b", into="main")
 
 
-def test_merging_notes_leads_to_a_conflict_that_nobody_has_seen(room: Room) -> None:
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
+def test_merging_notes_proposes_merging_back_if_it_would_find_conflicts(room: Room) -> None:
     part(room)
     assert "conflicts" in room("merge", from_="b", into="main")["next"]["reason"]
     room("merge_back", from_="b")
     assert "next" not in room("merge", from_="b", into="main")
 
 
-def test_merging_notes_leads_nowhere_else(room: Room) -> None:
+@holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
+def test_merging_notes_proposes_nothing_in_other_cases(room: Room) -> None:
     room.note("before")
     room.branch("b")
     room.branch("c")

@@ -1,10 +1,11 @@
-"""What the documents promise of `branchmind_graph_history`: the versions of a node as a branch sees them."""
+"""`branchmind_graph_history`: the versions of a node that are visible on a branch."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from contract.reasoning.room import compact, edge, gone, newest_first, node
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.reasoning.room import Room
@@ -14,7 +15,8 @@ def history(room: Room, id: str = "n", **where: Any) -> list[dict[str, Any]]:
     return newest_first(room, "graph_history", "versions", id=id, **where)
 
 
-def test_a_history_is_the_versions_of_a_node_newest_first(room: Room) -> None:
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
+def test_a_history_lists_the_versions_of_a_node_newest_first(room: Room) -> None:
     room.apply(node("n", "question", title="Who?", status="open", tags=["a"]), node("other"))
     room.apply(node("n", "question", title="Who?", text="more", status="open", tags=["a"]))
     room("think_set_status", ids="n", status="closed", reason="found")
@@ -39,7 +41,8 @@ def test_a_history_is_the_versions_of_a_node_newest_first(room: Room) -> None:
     ]
 
 
-def test_a_history_is_what_the_branch_sees(room: Room) -> None:
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
+def test_a_history_lists_the_versions_visible_on_the_branch(room: Room) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     room.apply(node("n", title="main later"))
@@ -54,7 +57,8 @@ def test_a_history_is_what_the_branch_sees(room: Room) -> None:
     assert [one["title"] for one in history(room)] == ["on b", "base"]
 
 
-def test_a_history_is_paged_and_every_page_knows_what_changed(room: Room) -> None:
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
+def test_a_history_is_paged_with_the_changes_on_every_page(room: Room) -> None:
     for number in range(25):
         room.apply(node("n", title=f"{number}", status="open"))
     whole = history(room, limit=200)
@@ -66,7 +70,8 @@ def test_a_history_is_paged_and_every_page_knows_what_changed(room: Room) -> Non
     room.refuses("INVALID_REQUEST", "graph_history", id="n", limit=0)
 
 
-def test_a_budget_of_a_history_is_kept_and_loses_no_version(room: Room) -> None:
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
+def test_a_history_keeps_its_budget_and_paging_reaches_every_version(room: Room) -> None:
     for number in range(12):
         room.apply(node("n", title=f"{number}", text=f"{number} " + "long " * 400))
     for most in (500, 1000, 3000):
@@ -76,6 +81,7 @@ def test_a_budget_of_a_history_is_kept_and_loses_no_version(room: Room) -> None:
         assert [one["seq"] for one in history(room, max_chars=most)] == [one["seq"] for one in history(room)]
 
 
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
 def test_the_history_of_a_targets_node_and_of_a_named_document(room: Room) -> None:
     room.door("tasks_create", workspace="Shop", kind="task", title="A")
     room("think_card", target="TASK-001", card={"id": "n", "title": "of the task"})
@@ -86,7 +92,8 @@ def test_the_history_of_a_targets_node_and_of_a_named_document(room: Room) -> No
     room.refuses("INVALID_REQUEST", "graph_history", id="n", target="TASK-001", branch="main")
 
 
-def test_a_node_that_never_was_has_no_history(room: Room) -> None:
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
+def test_an_unknown_node_has_no_history(room: Room) -> None:
     room.apply(node("question-1"), node("x"), edge("question-1", "r", "x"))
     for missing in ("question-2", "question-1|r|x", ""):
         error = room.misses("graph_history", id=missing)
@@ -96,6 +103,7 @@ def test_a_node_that_never_was_has_no_history(room: Room) -> None:
     room.misses("graph_history", id="x", doc="never written")
 
 
+@holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
 def test_an_erased_node_keeps_no_text_in_its_history(room: Room) -> None:
     room.apply(node("n", "question", title="a secret", status="open"))
     room.apply(node("n", "question", title="a secret", text="told", status="closed"))

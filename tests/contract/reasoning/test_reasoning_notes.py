@@ -1,4 +1,4 @@
-"""What the documents promise of `branchmind_notes_commit` and `branchmind_show`."""
+"""`branchmind_notes_commit` and `branchmind_show`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from contract.reasoning.room import Room, every_page, node
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 THINKING = ("branchmind_think_", "branchmind_trace_", "branchmind_context_")
-"""Tools whose tests stand elsewhere."""
+"""Prefixes of tools that are tested in other files."""
 TOOLS = [
     tool for tool in catalog.operations() if tool.name.startswith("branchmind_") and not tool.name.startswith(THINKING)
 ]
@@ -24,11 +25,12 @@ ODD_TEXTS = ["\r\n a \n", "é e\u0301 \U0001f331", "<b>&amp;</b>", "\u2028\x1b[2
 
 
 def needed(tool: Any) -> dict[str, Any]:
-    """The arguments that a tool requires, without its branch."""
+    """Return the required arguments of a tool, without its branch."""
     return {name: NEEDED[name] for name in tool.required if name not in ("branch", "ref", "target")}
 
 
-def test_a_note_answers_its_entry(room: Room) -> None:
+@holds("4 notes_commit: answers the entry, without absent fields")
+def test_a_note_returns_its_entry(room: Room) -> None:
     answer = room("notes_commit", content="why", title="Choice", format="md", meta={"links": ["a", {"b": None}]})
     assert set(answer) == {"workspace", "created_workspace", "entry"}
     entry = answer["entry"]
@@ -41,19 +43,22 @@ def test_a_note_answers_its_entry(room: Room) -> None:
     }  # fmt: skip
 
 
+@holds("4 notes_commit: answers the entry, without absent fields")
 def test_what_a_note_does_not_have_is_left_out(room: Room) -> None:
     entry = room("notes_commit", content="why")["entry"]
     assert set(entry) == {"seq", "ts", "ts_ms", "branch", "doc", "kind", "content"}
     assert room.entries() == [entry]
 
 
-def test_show_gives_each_entry_back_as_it_was_answered(room: Room) -> None:
+@holds("4 notes_commit: answers the entry, without absent fields")
+def test_show_returns_each_entry_as_its_write_did(room: Room) -> None:
     written = [room("notes_commit", content=text, title=text, meta={text: text})["entry"] for text in ODD_TEXTS]
     assert room.entries() == written
     assert [entry["content"] for entry in written] == ODD_TEXTS
 
 
-def test_numbers_start_at_one_and_rise_across_workspaces_documents_and_graphs(room: Room) -> None:
+@holds("decisions §3: one series of numbers for documents and graphs of the whole store")
+def test_numbers_start_at_1_and_increase_across_workspaces_documents_and_graphs(room: Room) -> None:
     first = room.note()
     other = room.another("Other").note()
     applied = room.apply(node("a"), node("b"))["last_seq"]
@@ -63,7 +68,8 @@ def test_numbers_start_at_one_and_rise_across_workspaces_documents_and_graphs(ro
     assert applied >= other + 2
 
 
-def test_a_note_goes_to_the_checkout_and_to_notes_by_default(room: Room) -> None:
+@holds("4 notes_commit: the checkout and notes by default, or an explicit branch and document")
+def test_a_note_is_written_to_notes_on_the_checkout_by_default(room: Room) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -77,8 +83,9 @@ def test_a_note_goes_to_the_checkout_and_to_notes_by_default(room: Room) -> None
     assert (entry["branch"], entry["doc"]) == ("main", "plans")
 
 
+@holds("shapes: branch and ref are accepted for each other, not together")
 @pytest.mark.parametrize("tool", REFERRING, ids=lambda tool: tool.name)
-def test_branch_and_ref_are_accepted_for_each_other_and_not_together(room: Room, tool: Any) -> None:
+def test_branch_and_ref_are_aliases_and_exclude_each_other(room: Room, tool: Any) -> None:
     room.note()
     room.apply(node("a"))
     door = room.door
@@ -89,7 +96,8 @@ def test_branch_and_ref_are_accepted_for_each_other_and_not_together(room: Room,
         door.refuses("INVALID_REQUEST", tool.name, **{**needed(tool), "branch": "main", "ref": other})
 
 
-def test_an_unknown_branch_is_not_found_and_the_next_call_lists_what_there_is(room: Room) -> None:
+@holds("decisions §3: unknown branch, document or target is not found with a recovery")
+def test_an_unknown_branch_is_not_found_and_the_proposed_call_lists_branches(room: Room) -> None:
     room.note()
     for tool, arguments in (
         ("notes_commit", {"content": "x"}), ("show", {}), ("log", {}), ("docs_list", {}), ("reflog", {}),
@@ -100,6 +108,7 @@ def test_an_unknown_branch_is_not_found_and_the_next_call_lists_what_there_is(ro
     assert list(room.branches()) == ["main"]
 
 
+@holds("decisions §3: branch, document and tag names are compared exactly")
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x00b", "a\x7fb", "x" * 257])
 def test_a_bad_branch_or_document_name_is_refused(room: Room, name: str) -> None:
     room("init")
@@ -108,6 +117,7 @@ def test_a_bad_branch_or_document_name_is_refused(room: Room, name: str) -> None
         room.refuses("INVALID_REQUEST", tool, doc=name, **arguments)
 
 
+@holds("decisions §3: branch, document and tag names are compared exactly")
 def test_names_of_documents_are_compared_exactly_and_may_have_256_characters(room: Room) -> None:
     names = ["Plans", "plans", " plans", "pl ans", "caf\u00e9", "cafe\u0301", "x" * 256, "a|b/c:d"]
     for number, name in enumerate(names):
@@ -116,6 +126,7 @@ def test_names_of_documents_are_compared_exactly_and_may_have_256_characters(roo
         assert room.texts(doc=name) == [str(number)]
 
 
+@holds("decisions §3: notes, trace and graph always exist, other documents from their first write")
 def test_notes_trace_and_graph_always_exist_and_read_as_empty(room: Room) -> None:
     room("init")
     for doc in ("notes", "trace", "graph"):
@@ -125,6 +136,7 @@ def test_notes_trace_and_graph_always_exist_and_read_as_empty(room: Room) -> Non
     assert room("graph_query", doc="graph")["nodes"] == []
 
 
+@holds("decisions §3: notes, trace and graph always exist, other documents from their first write")
 def test_another_document_appears_at_its_first_write(room: Room) -> None:
     room("init")
     room.branch("b")
@@ -140,7 +152,8 @@ def test_another_document_appears_at_its_first_write(room: Room) -> None:
     assert list(room.nodes(doc="ideas")) == ["a"]
 
 
-def test_show_reads_the_trace_unless_asked_for_notes(room: Room) -> None:
+@holds("4 show: a bounded slice with its page")
+def test_show_reads_the_trace_by_default(room: Room) -> None:
     room.note("a note")
     room.note("a step", doc="trace")
     for arguments, doc, content in (
@@ -153,7 +166,8 @@ def test_show_reads_the_trace_unless_asked_for_notes(room: Room) -> None:
     room.refuses("INVALID_REQUEST", "show", doc_kind="graph")
 
 
-def test_show_answers_the_document_its_entries_and_the_page(room: Room) -> None:
+@holds("4 show: a bounded slice with its page")
+def test_show_returns_the_document_its_entries_and_the_page(room: Room) -> None:
     seq = room.note()
     answer = room("show", doc="notes")
     assert set(answer) == {"branch", "doc", "entries", "pagination", "truncated"}
@@ -162,7 +176,8 @@ def test_show_answers_the_document_its_entries_and_the_page(room: Room) -> None:
     assert [entry["seq"] for entry in answer["entries"]] == [seq]
 
 
-def test_show_is_the_newest_page_oldest_first_and_the_cursor_leads_back(room: Room) -> None:
+@holds("4 show: tail pagination by seq")
+def test_show_returns_the_newest_page_oldest_first_and_the_cursor_goes_back(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(7)]
     first = room("show", doc="notes", limit=3)
     assert [entry["seq"] for entry in first["entries"]] == seqs[4:]
@@ -175,6 +190,7 @@ def test_show_is_the_newest_page_oldest_first_and_the_cursor_leads_back(room: Ro
     assert third["pagination"] == {"cursor": seqs[1], "has_more": False, "limit": 3, "count": 1}
 
 
+@holds("4 show: tail pagination by seq")
 def test_a_cursor_before_the_first_entry_shows_nothing(room: Room) -> None:
     seq = room.note()
     for cursor in (0, seq):
@@ -184,6 +200,7 @@ def test_a_cursor_before_the_first_entry_shows_nothing(room: Room) -> None:
     assert room("show", doc="notes", cursor=2**62)["pagination"]["count"] == 1
 
 
+@holds("4 show: tail pagination by seq")
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 200])
 def test_pages_of_a_document_show_every_entry_exactly_once(room: Room, limit: int) -> None:
     seqs = []
@@ -198,7 +215,8 @@ def test_pages_of_a_document_show_every_entry_exactly_once(room: Room, limit: in
     assert all(page["pagination"]["count"] == len(page["entries"]) for page in pages)
 
 
-def test_a_page_never_gains_rows_later(room: Room) -> None:
+@holds("decisions §3: a cut or a cursor never gains rows later")
+def test_new_entries_do_not_change_an_older_page(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(4)]
     cursor = room("show", doc="notes", limit=2)["pagination"]["next_cursor"]
     before = room("show", doc="notes", limit=2, cursor=cursor)
@@ -208,7 +226,8 @@ def test_a_page_never_gains_rows_later(room: Room) -> None:
     assert [entry["seq"] for entry in before["entries"]] == seqs[:2]
 
 
-def test_fifty_entries_are_shown_unless_asked_and_two_hundred_at_most(room: Room) -> None:
+@holds("decisions §0: limits are clamped above and refused below, in lists with a cursor too")
+def test_show_returns_50_entries_by_default_and_at_most_200(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(201)]
     assert [entry["seq"] for entry in room("show", doc="notes")["entries"]] == seqs[-50:]
     answer = room("show", doc="notes", limit=100_000)
@@ -218,6 +237,7 @@ def test_fifty_entries_are_shown_unless_asked_and_two_hundred_at_most(room: Room
     }  # fmt: skip
 
 
+@holds("decisions §0: limits are clamped above and refused below, in lists with a cursor too")
 def test_a_limit_below_one_and_a_negative_cursor_are_refused(room: Room) -> None:
     room.note()
     lists: dict[str, dict[str, Any]] = {
@@ -232,6 +252,7 @@ def test_a_limit_below_one_and_a_negative_cursor_are_refused(room: Room) -> None
     room.refuses("INVALID_REQUEST", "branch_list", limit=0)
 
 
+@holds("4 notes_commit: answers the entry, without absent fields")
 def test_the_size_of_a_note_is_limited(room: Room) -> None:
     room.refuses("INVALID_REQUEST", "notes_commit", content="")
     room.refuses("TEXT_TOO_LARGE", "notes_commit", content="x" * 200_001)
@@ -244,13 +265,15 @@ def test_the_size_of_a_note_is_limited(room: Room) -> None:
     assert len(entry["meta"]["m"]) == 199_992
 
 
+@holds("decisions §3: unknown branch, document or target is not found with a recovery")
 @pytest.mark.parametrize("tool", TARGETED, ids=lambda tool: tool.name)
-def test_an_unknown_target_is_not_found_with_a_next_call(room: Room, tool: Any) -> None:
+def test_an_unknown_target_is_not_found_with_a_proposed_call(room: Room, tool: Any) -> None:
     room("init")
     for target in ("TASK-001", "PLAN-999", "TASK-1000"):
         room.misses(tool.name.removeprefix("branchmind_"), **{**needed(tool), "target": target})
 
 
+@holds("decisions §3: a target beside a branch, a ref or a document is invalid")
 @pytest.mark.parametrize("tool", TARGETED, ids=lambda tool: tool.name)
 def test_a_target_beside_a_branch_a_ref_or_a_document_is_refused(room: Room, tool: Any) -> None:
     room("init")
@@ -261,7 +284,8 @@ def test_a_target_beside_a_branch_a_ref_or_a_document_is_refused(room: Room, too
         room.door.refuses("INVALID_REQUEST", tool.name, **{**needed(tool), "target": "TASK-001", name: value})
 
 
-def test_a_refused_note_leaves_nothing(room: Room) -> None:
+@holds("4 notes_commit: answers the entry, without absent fields")
+def test_a_refused_note_writes_nothing(room: Room) -> None:
     room("init")
     before = dump(room.door.home)
     for arguments in ({"content": 5}, {"content": "x", "meta": {"a": 2**63}}, {"content": "x", "tilte": "y"}):

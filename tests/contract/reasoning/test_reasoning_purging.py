@@ -1,4 +1,4 @@
-"""What is promised of purging reasoning: what no branch shows goes for good, and nothing else does."""
+"""Purging reasoning: it deletes exactly the entries that no branch shows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from contract.reasoning.room import edge, gone, node
 from storage.test_purge import on_disk
 from support.beside import Beside
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -18,7 +19,7 @@ WORDS = (NOTE, NODE, BEFORE, LINK, TAG)
 
 
 def leave_behind(room: Room) -> None:
-    """A note that a reset hid, and a node with a past and an edge that were deleted."""
+    """Create a note hidden by a reset, and a deleted node with older versions and an edge."""
     kept = room.note("kept")
     room.note(NOTE, title=NOTE, meta={"deep": NOTE})
     room("reset", to=kept)
@@ -27,7 +28,8 @@ def leave_behind(room: Room) -> None:
     room.apply(gone("n"))
 
 
-def test_purging_reasoning_leaves_no_byte_of_what_no_branch_shows(timed: Room) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purging_reasoning_removes_every_byte_of_unreachable_entries(timed: Room) -> None:
     leave_behind(timed)
     answer = timed.door("branchmind_purge")
     assert answer["purged"] == 3
@@ -40,7 +42,8 @@ def test_purging_reasoning_leaves_no_byte_of_what_no_branch_shows(timed: Room) -
         assert beside.problems() == []
 
 
-def test_purging_reasoning_keeps_what_any_branch_shows(timed: Room) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purging_reasoning_keeps_entries_visible_on_any_branch(timed: Room) -> None:
     first = timed.note("first")
     timed.note("second")
     timed.apply(node("n", title="shown"))
@@ -52,7 +55,8 @@ def test_purging_reasoning_keeps_what_any_branch_shows(timed: Room) -> None:
     assert timed.nodes("what-if")["n"]["title"] == "shown"
 
 
-def test_purging_reasoning_keeps_what_a_tag_names(timed: Room) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purging_reasoning_keeps_tagged_entries(timed: Room) -> None:
     first = timed.note("first")
     timed.note("second")
     timed("tag_create", name="release")
@@ -62,7 +66,8 @@ def test_purging_reasoning_keeps_what_a_tag_names(timed: Room) -> None:
     assert timed.texts() == ["first", "second"]
 
 
-def test_purging_reasoning_keeps_what_an_open_conflict_is_about(timed: Room) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purging_reasoning_keeps_the_states_of_open_conflicts(timed: Room) -> None:
     timed.apply(node("n", title="base"))
     timed.branch("b")
     timed.apply(node("n", title="theirs"), branch="b")
@@ -74,7 +79,8 @@ def test_purging_reasoning_keeps_what_an_open_conflict_is_about(timed: Room) -> 
     assert len(timed.conflicts()) == 1
 
 
-def test_purging_reasoning_knows_workspace_and_age(timed: Room, clock: Clock) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purging_reasoning_can_be_limited_by_workspace_and_age(timed: Room, clock: Clock) -> None:
     leave_behind(timed)
     clock.ms += 3 * 86_400_000
     assert timed.door("branchmind_purge", workspace="elsewhere")["purged"] == 0
@@ -83,7 +89,8 @@ def test_purging_reasoning_knows_workspace_and_age(timed: Room, clock: Clock) ->
     timed.door.refuses("INVALID_REQUEST", "branchmind_purge", older_than_days=-1)
 
 
-def test_purging_reasoning_can_be_tried_first(timed: Room) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purging_reasoning_has_a_dry_run(timed: Room) -> None:
     leave_behind(timed)
     answer = timed.door("branchmind_purge", dry_run=True)
     assert (answer["purged"], answer["erased"], answer["dry_run"]) == (3, False, True)
@@ -92,7 +99,8 @@ def test_purging_reasoning_can_be_tried_first(timed: Room) -> None:
     assert timed.door("branchmind_purge")["purged"] == 3
 
 
-def test_what_was_purged_of_reasoning_can_be_written_again(timed: Room) -> None:
+@holds("purge: rows that no branch shows are deleted permanently, and no others")
+def test_purged_nodes_and_notes_can_be_written_again(timed: Room) -> None:
     leave_behind(timed)
     timed.door("branchmind_purge")
     assert timed.note("new") > 2

@@ -1,14 +1,15 @@
-"""What the documents promise of `branchmind_reset`: a ref shows what its head reaches, as in git."""
+"""`branchmind_reset`: a ref shows the entries that are reachable from its head, as in git."""
 
 from __future__ import annotations
 
 import pytest
 
 from contract.reasoning.room import Room, every_page, newest_first, node
+from support.promises import holds
 
 
 def heads(room: Room, branch: str = "main") -> list[str]:
-    """What show, the log, a diff against an empty branch, a dry merge and the list of documents say, all agreeing."""
+    """Return the visible contents; assert that show, log, diff, a dry merge and the document list agree."""
     shown = room.entries(branch)
     texts = [entry["content"] for entry in shown]
     logged = newest_first(room, "log", "commits", ref=branch)
@@ -23,7 +24,8 @@ def heads(room: Room, branch: str = "main") -> list[str]:
     return texts
 
 
-def test_a_reset_answers_where_the_head_was_and_where_it_is(room: Room) -> None:
+@holds("shapes: reset answers ref, doc, old_seq and new_seq")
+def test_a_reset_returns_the_old_and_the_new_head(room: Room) -> None:
     first, second = room.note(), room.note()
     assert room("reset", to=first) == {
         "workspace": "Shop", "ref": "main", "doc": "notes", "old_seq": second, "new_seq": first,
@@ -31,7 +33,8 @@ def test_a_reset_answers_where_the_head_was_and_where_it_is(room: Room) -> None:
     assert room("reset", to=first)["old_seq"] == first
 
 
-def test_after_a_reset_every_reader_of_the_branch_shows_what_the_head_reaches(room: Room) -> None:
+@holds("decisions §3: a ref shows everything reachable from its head, for every reader")
+def test_after_a_reset_every_read_shows_the_entries_reachable_from_the_head(room: Room) -> None:
     room("init")
     room.branch("empty")
     seqs = [room.note(str(number)) for number in range(4)]
@@ -42,7 +45,8 @@ def test_after_a_reset_every_reader_of_the_branch_shows_what_the_head_reaches(ro
     assert room.texts("empty") == ["0", "1"]
 
 
-def test_the_next_write_goes_on_from_where_the_head_is(room: Room) -> None:
+@holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
+def test_the_next_write_follows_the_new_head(room: Room) -> None:
     room("init")
     room.branch("empty")
     seqs = [room.note(str(number)) for number in range(3)]
@@ -52,7 +56,8 @@ def test_the_next_write_goes_on_from_where_the_head_is(room: Room) -> None:
     assert heads(room) == ["0", "on", "and on"]
 
 
-def test_what_lay_between_is_shown_again_by_resetting_to_it(room: Room) -> None:
+@holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
+def test_resetting_forward_shows_hidden_entries_again(room: Room) -> None:
     room("init")
     room.branch("empty")
     seqs = [room.note(str(number)) for number in range(3)]
@@ -70,7 +75,8 @@ def test_what_lay_between_is_shown_again_by_resetting_to_it(room: Room) -> None:
     assert heads(room) == ["0", "1", "further"]
 
 
-def test_the_reflog_leads_back(room: Room) -> None:
+@holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
+def test_a_reset_can_be_undone_with_the_reflog(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room("reset", to=seqs[0])
     lost = newest_first(room, "reflog", "entries")[0]["old_seq"]
@@ -78,7 +84,8 @@ def test_the_reflog_leads_back(room: Room) -> None:
     assert room.seqs() == seqs
 
 
-def test_a_reset_leads_to_a_tag(room: Room) -> None:
+@holds("shapes: reset answers ref, doc, old_seq and new_seq")
+def test_a_reset_accepts_a_tag(room: Room) -> None:
     first = room.note("0")
     room("tag_create", name="good")
     room.note("1")
@@ -87,7 +94,8 @@ def test_a_reset_leads_to_a_tag(room: Room) -> None:
     assert room.texts() == ["0"]
 
 
-def test_a_derived_branch_keeps_the_snapshot_it_took(room: Room) -> None:
+@holds("decisions §3: derived branches keep the snapshot they took")
+def test_a_derived_branch_keeps_its_snapshot(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room.branch("before")
     room("reset", to=seqs[0])
@@ -103,6 +111,7 @@ def test_a_derived_branch_keeps_the_snapshot_it_took(room: Room) -> None:
     assert heads(room, "grandchild") == ["0"]
 
 
+@holds("decisions §3: derived branches keep the snapshot they took")
 def test_a_derived_branch_resets_into_its_snapshot(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room.branch("b")
@@ -120,7 +129,8 @@ def test_a_derived_branch_resets_into_its_snapshot(room: Room) -> None:
     room.misses("reset", ref="b", to=late)
 
 
-def test_a_number_that_the_ref_never_showed_is_not_found(room: Room) -> None:
+@holds("decisions §3: a seq that the ref never showed is not found")
+def test_a_number_never_visible_on_the_ref_is_not_found(room: Room) -> None:
     first = room.note("0")
     hidden = room.note("1")
     room("reset", to=first)
@@ -140,12 +150,14 @@ def test_a_number_that_the_ref_never_showed_is_not_found(room: Room) -> None:
     room.misses("reset", to="elsewhere")
 
 
+@holds("decisions §3: a seq that the ref never showed is not found")
 def test_an_empty_branch_has_nothing_to_reset_to(room: Room) -> None:
     room("init")
     room.misses("reset", to=1)
 
 
-def test_a_reset_is_of_notes_only(room: Room) -> None:
+@holds("decisions §3: reset is for notes")
+def test_a_reset_applies_to_notes_only(room: Room) -> None:
     first = room.note()
     room.note()
     room.note("plan", doc="plans")
@@ -155,7 +167,8 @@ def test_a_reset_is_of_notes_only(room: Room) -> None:
     assert (room.texts(doc="plans"), room.texts(doc="trace"), list(room.nodes())) == (["plan"], ["step"], ["a"])
 
 
-def test_a_merge_after_a_reset_brings_hidden_copies_again_and_hidden_notes_not_at_all(room: Room) -> None:
+@holds("decisions §3: a ref shows everything reachable from its head, for every reader")
+def test_a_merge_after_a_reset_copies_hidden_copies_again_but_no_hidden_notes(room: Room) -> None:
     room.note("shared")
     room.branch("b")
     kept = room.note("b0", branch="b")
@@ -170,7 +183,8 @@ def test_a_merge_after_a_reset_brings_hidden_copies_again_and_hidden_notes_not_a
     assert room.texts("main") == ["shared", "b0"]
 
 
-def test_a_diff_after_a_reset_compares_what_both_show(room: Room) -> None:
+@holds("decisions §3: a ref shows everything reachable from its head, for every reader")
+def test_a_diff_after_a_reset_compares_visible_entries(room: Room) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room.branch("b")
     room("reset", to=seqs[0])
@@ -178,6 +192,7 @@ def test_a_diff_after_a_reset_compares_what_both_show(room: Room) -> None:
     assert room("diff", from_="b", to="main")["entries"] == []
 
 
+@holds("decisions §3: a ref shows everything reachable from its head, for every reader")
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_pages_after_resets_show_every_entry_once(room: Room, limit: int) -> None:
     seqs = [room.note(str(number)) for number in range(4)]
@@ -187,7 +202,8 @@ def test_pages_after_resets_show_every_entry_once(room: Room, limit: int) -> Non
     assert [entry["seq"] for page in reversed(pages) for entry in page["entries"]] == seqs
 
 
-def test_a_chain_of_resets_and_branches_shows_what_each_head_reaches(room: Room) -> None:
+@holds("decisions §3: derived branches keep the snapshot they took")
+def test_after_resets_each_branch_of_a_chain_shows_its_reachable_entries(room: Room) -> None:
     room.note("0")
     first = room.note("1")
     room.branch("a")
@@ -204,7 +220,8 @@ def test_a_chain_of_resets_and_branches_shows_what_each_head_reaches(room: Room)
     assert heads(room, "c") == ["0", "1", "b0"]
 
 
-def test_a_branch_can_be_reset_as_often_as_one_likes(timed: Room) -> None:
+@holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
+def test_a_branch_can_be_reset_any_number_of_times(timed: Room) -> None:
     seqs = []
     for _ in range(1100):
         seqs.append(timed.note())

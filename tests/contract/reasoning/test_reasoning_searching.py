@@ -1,4 +1,4 @@
-"""What the search over everything promises of notes and graph nodes."""
+"""`moss_search` over notes and graph nodes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from contract.doors import open_test_store
 from contract.reasoning.room import Room, edge, gone, node
 from support.beside import Beside
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -26,18 +27,19 @@ def hits(room: Room, query: str, **asked: Any) -> list[str]:
 
 
 def shown(room: Room, item: dict[str, Any]) -> dict[str, Any]:
-    """The one entry to which the address of a note leads."""
+    """Return the only entry at the address of a note."""
     [entry] = room.door("branchmind_show", **item["fetch"]["arguments"])["entries"]
     assert isinstance(entry, dict)
     return entry
 
 
 def check_index(room: Room) -> None:
-    """Asserts that the index holds exactly what the rows say."""
+    """Assert that the search index matches the stored rows."""
     with Beside(room.door.home) as beside:
         assert beside.problems() == []
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_a_note_is_found_by_its_title_and_its_content(room: Room) -> None:
     room.note("stripes", title="the zebra")
     room.note("a zebra crossing", title="road")
@@ -53,7 +55,8 @@ def test_a_note_is_found_by_its_title_and_its_content(room: Room) -> None:
     assert "<b>crossing</b>" in item["snippet"]
 
 
-def test_a_note_of_any_document_is_found_and_one_without_title_has_one(room: Room) -> None:
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
+def test_a_note_of_any_document_is_found_and_gets_a_title(room: Room) -> None:
     room.note("zebra in the plans", doc="plans")
     room.note("zebra in the trace", doc="trace")
     found = items(room, "zebra")
@@ -61,6 +64,7 @@ def test_a_note_of_any_document_is_found_and_one_without_title_has_one(room: Roo
     assert all(item["title"] for item in found)
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_a_node_is_found_by_its_title_its_text_and_its_id(room: Room) -> None:
     room.apply(node("a", title="the zebra"), node("b", title="road", text="a zebra crossing"), node("zebra"))
     room.apply(edge("a", "zebra", "b", meta={"zebra": 1}), node("c", title="x", meta={"m": "zebra"}))
@@ -70,7 +74,8 @@ def test_a_node_is_found_by_its_title_its_text_and_its_id(room: Room) -> None:
     assert "<b>crossing</b>" in item["snippet"]
 
 
-def test_a_hit_leads_to_what_was_found(room: Room) -> None:
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
+def test_a_hit_has_the_address_of_its_note_or_node(room: Room) -> None:
     room.branch("b")
     seqs = [room.note(f"a zebra {number}", branch="b", doc="plans") for number in range(3)]
     room.apply(node("n", title="an okapi"), node("m"), branch="b", doc="ideas")
@@ -84,6 +89,7 @@ def test_a_hit_leads_to_what_was_found(room: Room) -> None:
     ]
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_notes_and_nodes_are_found_together_with_capsules_or_by_type(room: Room) -> None:
     room.note("one zebra", title="note")
     room.apply(node("n", title="node", text="one zebra"))
@@ -99,12 +105,14 @@ def test_notes_and_nodes_are_found_together_with_capsules_or_by_type(room: Room)
     assert room.door("capsule_search", query="zebra")["pagination"]["total"] == 1
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_a_note_belongs_to_no_run(room: Room) -> None:
     room.note("zebra")
     room.apply(node("zebra"))
     assert hits(room, "zebra", run_id="r") == []
 
 
+@holds("search: hidden, superseded and deleted rows are not found")
 def test_a_note_hidden_by_a_reset_is_not_found_until_it_is_shown_again(room: Room) -> None:
     first = room.note("okapi", title="first")
     second = room.note("zebra", title="second")
@@ -117,6 +125,7 @@ def test_a_note_hidden_by_a_reset_is_not_found_until_it_is_shown_again(room: Roo
     check_index(room)
 
 
+@holds("search: hidden, superseded and deleted rows are not found")
 def test_a_note_that_a_derived_branch_still_shows_is_found(room: Room) -> None:
     first = room.note("okapi", title="first")
     room.note("zebra", title="second")
@@ -129,6 +138,7 @@ def test_a_note_that_a_derived_branch_still_shows_is_found(room: Room) -> None:
     check_index(room)
 
 
+@holds("search: hidden, superseded and deleted rows are not found")
 def test_a_note_that_only_a_deleted_branch_showed_is_not_found(room: Room) -> None:
     first = room.note("okapi", title="first")
     second = room.note("zebra", title="second")
@@ -141,6 +151,7 @@ def test_a_note_that_only_a_deleted_branch_showed_is_not_found(room: Room) -> No
     check_index(room)
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_an_inherited_note_or_node_is_found_once(room: Room) -> None:
     room.note("zebra", title="note")
     room.apply(node("n", title="zebra node"))
@@ -149,6 +160,7 @@ def test_an_inherited_note_or_node_is_found_once(room: Room) -> None:
     assert hits(room, "zebra") == ["note", "zebra node"]
 
 
+@holds("search: hidden, superseded and deleted rows are not found")
 def test_a_superseded_or_deleted_node_is_not_found(room: Room) -> None:
     room.apply(node("a", title="zebra"), node("b", title="zebra"))
     room.apply(node("a", title="okapi"))
@@ -160,14 +172,16 @@ def test_a_superseded_or_deleted_node_is_not_found(room: Room) -> None:
     check_index(room)
 
 
-def test_what_a_branch_says_otherwise_does_not_hide_what_its_base_says(room: Room) -> None:
+@holds("search: hidden, superseded and deleted rows are not found")
+def test_a_change_on_a_branch_does_not_hide_the_node_of_its_base(room: Room) -> None:
     room.apply(node("a", title="zebra"), node("b", title="zebra two"))
     room.branch("b")
     room.apply(node("a", title="okapi"), gone("b"), branch="b")
     assert (hits(room, "zebra"), hits(room, "okapi")) == (["zebra", "zebra two"], ["okapi"])
 
 
-def test_what_was_on_a_deleted_branch_is_not_found(room: Room) -> None:
+@holds("search: hidden, superseded and deleted rows are not found")
+def test_notes_and_nodes_of_a_deleted_branch_are_not_found(room: Room) -> None:
     room.branch("b")
     room.note("zebra", branch="b")
     room.apply(node("zebra"), branch="b")
@@ -177,6 +191,7 @@ def test_what_was_on_a_deleted_branch_is_not_found(room: Room) -> None:
     check_index(room)
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_a_renamed_branch_is_found_under_its_new_name(room: Room) -> None:
     room.branch("b")
     room.note("zebra", branch="b")
@@ -185,7 +200,8 @@ def test_a_renamed_branch_is_found_under_its_new_name(room: Room) -> None:
     assert item["fetch"]["arguments"]["branch"] == "c"
 
 
-def test_what_a_merge_copied_is_found_once(room: Room) -> None:
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
+def test_a_merged_copy_is_found_once(room: Room) -> None:
     room.branch("b")
     room.note("zebra", branch="b", title="note")
     room.apply(node("n", title="zebra"), branch="b")
@@ -196,6 +212,7 @@ def test_what_a_merge_copied_is_found_once(room: Room) -> None:
     assert hits(room, "zebra") == ["note", "zebra"]
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_markup_in_a_note_or_node_cannot_forge_a_highlight(room: Room) -> None:
     room.note(MARKUP)
     room.apply(node("n", title="x", text=MARKUP))
@@ -207,6 +224,7 @@ def test_markup_in_a_note_or_node_cannot_forge_a_highlight(room: Room) -> None:
         assert "&lt;script&gt;" in shown
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_search_pages_over_notes_and_nodes_show_every_hit_once(room: Room) -> None:
     for number in range(7):
         room.note("zebra", title=f"note {number}")
@@ -219,6 +237,7 @@ def test_search_pages_over_notes_and_nodes_show_every_hit_once(room: Room) -> No
     assert len(found) == len(set(found)) == 14
 
 
+@holds("search: notes and graph nodes are found beside capsules, each hit with its address")
 def test_a_disabled_family_is_not_searched(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_types=["reasoning"]) as store:
         store.call("branchmind_notes_commit", {"workspace": "w", "content": "zebra"})

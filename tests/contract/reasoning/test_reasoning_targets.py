@@ -1,4 +1,4 @@
-"""What the documents promise of reasoning about plans and tasks: their branch, their documents, their export."""
+"""Reasoning about plans and tasks: their branch, their documents and their export."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from contract.reasoning.room import Room, compact, edge, lines, newest_first, node
+from support.promises import holds
 
 
 def create(room: Room, kind: str = "task", **fields: Any) -> str:
-    """Makes a plan or a task and returns its id."""
+    """Create a plan or a task and return its id."""
     made: str = room.door("tasks_create", workspace=room.workspace, kind=kind, title="Ship it", **fields)["id"]
     return made
 
 
+@holds("4 branching: canonical branches of plans and tasks have no base and are listed")
 @pytest.mark.parametrize(("kind", "branch"), [("task", "task/TASK-001"), ("plan", "plan/PLAN-001")])
 def test_a_canonical_branch_has_no_base_and_is_listed(room: Room, kind: str, branch: str) -> None:
     create(room, kind)
@@ -22,6 +24,7 @@ def test_a_canonical_branch_has_no_base_and_is_listed(room: Room, kind: str, bra
     assert room("status")["checkout"] == "main"
 
 
+@holds("decisions §3: canonical branches are neither renamed nor deleted")
 @pytest.mark.parametrize(("kind", "branch"), [("task", "task/TASK-001"), ("plan", "plan/PLAN-001")])
 def test_a_canonical_branch_is_neither_renamed_nor_deleted(room: Room, kind: str, branch: str) -> None:
     create(room, kind)
@@ -29,7 +32,8 @@ def test_a_canonical_branch_is_neither_renamed_nor_deleted(room: Room, kind: str
     assert kind in room.refuses("CONFLICT", "branch_delete", name=branch).message
 
 
-def test_a_target_says_where_a_note_goes_whatever_is_checked_out(room: Room) -> None:
+@holds("4 documents: a target selects its canonical branch and documents")
+def test_a_target_decides_the_branch_of_a_note_regardless_of_the_checkout(room: Room) -> None:
     task = create(room)
     room.branch("b")
     room("checkout", ref="b")
@@ -39,7 +43,8 @@ def test_a_target_says_where_a_note_goes_whatever_is_checked_out(room: Room) -> 
     assert room.texts("b") == room.texts("main") == []
 
 
-def test_a_target_shows_its_trace_unless_asked_for_its_notes(room: Room) -> None:
+@holds("4 documents: a target selects its canonical branch and documents")
+def test_a_target_shows_its_trace_by_default(room: Room) -> None:
     task = create(room)
     room.note("a note", target=task)
     answer = room("show", target=task)
@@ -52,7 +57,8 @@ def test_a_target_shows_its_trace_unless_asked_for_its_notes(room: Room) -> None
     assert room("show", branch="task/TASK-001", doc="notes") == answer
 
 
-def test_a_target_says_which_graph_is_meant(room: Room) -> None:
+@holds("4 documents: a target selects its canonical branch and documents")
+def test_a_target_selects_its_graph(room: Room) -> None:
     task = create(room)
     answer = room.apply(node("mine"), edge("mine", "r", "mine"), target=task)
     assert (answer["branch"], answer["doc"]) == ("task/TASK-001", "TASK-001-graph")
@@ -63,6 +69,7 @@ def test_a_target_says_which_graph_is_meant(room: Room) -> None:
     assert room.nodes("main") == {}
 
 
+@holds("decisions §3: notes, trace and graph always exist, other documents from their first write")
 def test_the_documents_of_a_target_always_exist(room: Room) -> None:
     plan = create(room, "plan")
     assert room("show", target=plan, doc_kind="notes")["entries"] == []
@@ -72,6 +79,7 @@ def test_the_documents_of_a_target_always_exist(room: Room) -> None:
     assert {"PLAN-001-trace", "notes"} <= {row["doc"] for row in room("docs_list", ref="plan/PLAN-001")["docs"]}
 
 
+@holds("4 branching: canonical branches of plans and tasks have no base and are listed")
 def test_what_if_branches_grow_from_a_canonical_branch_and_merge_back(room: Room) -> None:
     task = create(room)
     room.note("known", target=task)
@@ -85,6 +93,7 @@ def test_what_if_branches_grow_from_a_canonical_branch_and_merge_back(room: Room
     assert room.nodes(target=task)["idea"]["title"] == "better"
 
 
+@holds("4 merge: only notes are merged")
 def test_only_notes_are_merged(room: Room) -> None:
     create(room)
     trace = room.entries("task/TASK-001", "TASK-001-trace")
@@ -96,13 +105,15 @@ def test_only_notes_are_merged(room: Room) -> None:
     assert room.texts("main", "TASK-001-trace") == ["a note among events"]
 
 
-def test_a_log_and_a_reflog_are_of_notes_and_not_of_events(room: Room) -> None:
+@holds("shapes: log is every note of the document, newest first, with head_seq")
+def test_a_log_and_a_reflog_list_notes_and_no_events(room: Room) -> None:
     task = create(room)
     seq = room.note("a note", target=task)
     assert newest_first(room, "log", "commits", ref="task/TASK-001", doc="TASK-001-trace") == []
     assert [row["new_seq"] for row in newest_first(room, "reflog", "entries", ref="task/TASK-001")] == [seq]
 
 
+@holds("decisions §0: last_event is one of a task")
 def test_the_status_shows_the_last_event_of_a_task(room: Room) -> None:
     create(room)
     first = room("status")["last_event"]
@@ -114,7 +125,8 @@ def test_the_status_shows_the_last_event_of_a_task(room: Room) -> None:
     assert room("status")["last_event"]["event_id"] != first["event_id"]
 
 
-def test_an_export_is_the_target_where_it_lives_and_its_last_notes_and_trace(room: Room) -> None:
+@holds("4 export: the target, its reasoning_ref, the tails of its notes and trace")
+def test_an_export_has_the_target_its_place_and_its_last_notes_and_trace(room: Room) -> None:
     task = create(room)
     for number in range(4):
         room.note(str(number), target=task)
@@ -131,7 +143,8 @@ def test_an_export_is_the_target_where_it_lives_and_its_last_notes_and_trace(roo
     assert answer["truncated"] is False
 
 
-def test_an_export_fits_its_budget_and_says_what_it_left_out(room: Room) -> None:
+@holds("4 export: max_chars applies to the whole snapshot, truncation is explicit")
+def test_an_export_keeps_its_budget_and_reports_omissions(room: Room) -> None:
     task = create(room, description="long " * 500)
     for number in range(8):
         room.note(f"{number} " + "words\n" * 200, target=task)
@@ -148,6 +161,7 @@ def test_an_export_fits_its_budget_and_says_what_it_left_out(room: Room) -> None
     assert some == newest[len(newest) - len(some) :]
 
 
+@holds("4 export: the target, its reasoning_ref, the tails of its notes and trace")
 def test_an_export_of_an_unknown_target_is_not_found(room: Room) -> None:
     create(room)
     for target in ("TASK-002", "PLAN-001", "task-001"):

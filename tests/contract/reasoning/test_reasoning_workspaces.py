@@ -1,4 +1,4 @@
-"""What the documents promise of workspaces, `branchmind_init` and `branchmind_status`."""
+"""Workspaces, `branchmind_init` and `branchmind_status`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from contract.reasoning.room import Room, node
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -35,12 +36,14 @@ OTHERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+@holds("4 workspace scoping: workspace is required by every tool")
 def test_the_family_has_every_tool_of_its_document() -> None:
     named = {*FIRST_WRITES, *READS, *OTHERS, "status", "branch_list", "tag_list"}
     assert named <= {tool.name.removeprefix("branchmind_") for tool in TOOLS}
     assert len(named) == 28
 
 
+@holds("4 workspace scoping: workspace is required by every tool")
 def test_every_tool_of_the_family_requires_a_workspace(subtests: pytest.Subtests) -> None:
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
@@ -48,12 +51,14 @@ def test_every_tool_of_the_family_requires_a_workspace(subtests: pytest.Subtests
             assert tool.schema()["properties"]["workspace"]["type"] == "string"
 
 
+@holds("4 workspace scoping: workspace is required by every tool")
 def test_a_call_without_a_workspace_is_refused_by_name(room: Room) -> None:
     for arguments in ({}, {"workspace": None}):
         error = room.door.refuses("INVALID_REQUEST", "branchmind_notes_commit", content="x", **arguments)
         assert "workspace" in error.message
 
 
+@holds("decisions §0: a workspace is compared normalized, never blank, long or controlling")
 @pytest.mark.parametrize("workspace", ["", " ", "a\nb", "a\tb", "x" * 257])
 def test_a_bad_workspace_is_refused_for_reads_and_writes(room: Room, workspace: str) -> None:
     bad = room.another(workspace)
@@ -61,6 +66,7 @@ def test_a_bad_workspace_is_refused_for_reads_and_writes(room: Room, workspace: 
         bad.refuses("INVALID_REQUEST", tool, **arguments)
 
 
+@holds("decisions §0: a workspace is compared normalized, never blank, long or controlling")
 def test_a_workspace_is_compared_normalized_and_echoed_as_it_was_written(room: Room) -> None:
     first = room.another("  My   Shop ")
     assert first("init")["workspace"] == "  My   Shop "
@@ -72,7 +78,8 @@ def test_a_workspace_is_compared_normalized_and_echoed_as_it_was_written(room: R
         assert same.texts() == ["found again"]
 
 
-def test_workspaces_see_nothing_of_each_other(room: Room) -> None:
+@holds("4 workspace scoping: no silent cross-project reads or writes")
+def test_workspaces_are_isolated(room: Room) -> None:
     other = room.another("Other")
     seq = room.note("mine")
     room.apply(node("a"))
@@ -93,7 +100,8 @@ def test_workspaces_see_nothing_of_each_other(room: Room) -> None:
     assert room.texts("main") == ["mine"]
 
 
-def test_init_answers_where_things_are_and_what_the_defaults_are(room: Room) -> None:
+@holds("4 init: answers workspace, storage_dir, schema_version, checkout and defaults")
+def test_init_returns_the_storage_folder_and_the_defaults(room: Room) -> None:
     answer = room("init")
     assert set(answer) == {"workspace", "storage_dir", "schema_version", "checkout", "defaults", "created_workspace"}
     assert (answer["workspace"], answer["checkout"], answer["defaults"]) == ("Shop", "main", DEFAULTS)
@@ -102,13 +110,15 @@ def test_init_answers_where_things_are_and_what_the_defaults_are(room: Room) -> 
     assert room("status")["schema_version"] == answer["schema_version"]
 
 
-def test_init_makes_main_without_a_base_and_checks_it_out(room: Room) -> None:
+@holds("4 init: creates main if there are no branches, and checks it out if there is no checkout")
+def test_init_creates_main_without_a_base_and_checks_it_out(room: Room) -> None:
     room("init")
     assert room("branch_list")["branches"] == [{"name": "main", "base_branch": None, "base_seq": None}]
     assert room("status")["checkout"] == "main"
 
 
-def test_init_again_leaves_branches_and_checkout_as_they_are(room: Room) -> None:
+@holds("4 init: creates main if there are no branches, and checks it out if there is no checkout")
+def test_init_again_changes_no_branch_and_no_checkout(room: Room) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -118,14 +128,16 @@ def test_init_again_leaves_branches_and_checkout_as_they_are(room: Room) -> None
     assert (room.branches(), room("status")["checkout"], room.texts()) == (before, "b", ["x"])
 
 
-def test_init_makes_no_second_main_when_the_first_was_renamed(room: Room) -> None:
+@holds("4 init: creates main if there are no branches, and checks it out if there is no checkout")
+def test_init_creates_no_second_main_after_a_rename(room: Room) -> None:
     room("init")
     room("branch_rename", old="main", new="trunk")
     assert room("init")["checkout"] == "trunk"
     assert list(room.branches()) == ["trunk"]
 
 
-def test_the_status_of_an_unknown_workspace_says_so_and_makes_nothing(room: Room) -> None:
+@holds("4 status: a snapshot of the workspace, also of one that is not there")
+def test_the_status_of_an_unknown_workspace_reports_it_and_creates_nothing(room: Room) -> None:
     room.another("Other").note("x")
     before = dump(room.door.home)
     answer = room("status")
@@ -137,6 +149,7 @@ def test_the_status_of_an_unknown_workspace_says_so_and_makes_nothing(room: Room
     assert dump(room.door.home) == before
 
 
+@holds("4 status: a snapshot of the workspace, also of one that is not there")
 def test_the_status_shows_the_checkout_and_the_last_entry_of_the_workspace(room: Room) -> None:
     room.note("first")
     room.branch("b")
@@ -151,28 +164,32 @@ def test_the_status_shows_the_checkout_and_the_last_entry_of_the_workspace(room:
     assert answer["last_doc_entry"] == {**shown, "branch": "b", "doc": "plans", "kind": "note"}
 
 
+@holds("decisions §0: last_event is one of a task")
 def test_the_last_event_is_one_of_a_task_and_not_of_a_note(room: Room) -> None:
     room.note("x")
     room.apply(node("a"))
     assert room("status")["last_event"] is None
 
 
+@holds("decisions §3: a first write bootstraps main; an unknown branch is refused")
 @pytest.mark.parametrize("tool", FIRST_WRITES)
-def test_a_first_write_makes_main_and_checks_it_out(room: Room, tool: str) -> None:
+def test_a_first_write_creates_main_and_checks_it_out(room: Room, tool: str) -> None:
     room(tool, **FIRST_WRITES[tool])
     assert room.branches()["main"] == {"name": "main", "base_branch": None, "base_seq": None}
     assert room("status")["checkout"] == "main"
     assert room("status")["workspace_exists"] is True
 
 
-def test_a_first_write_to_an_unknown_branch_makes_nothing(room: Room) -> None:
+@holds("decisions §3: a first write bootstraps main; an unknown branch is refused")
+def test_a_first_write_to_an_unknown_branch_creates_nothing(room: Room) -> None:
     room.misses("notes_commit", content="x", branch="typo")
     room.another("Second").misses("graph_apply", ops=[node("a")], branch="typo")
     room.another("Third").misses("branch_create", name="b", from_="typo")
 
 
+@holds("decisions §3: unknown branch, document or target is not found with a recovery")
 @pytest.mark.parametrize("tool", READS)
-def test_a_read_without_branches_is_not_found_and_init_is_the_next_call(room: Room, tool: str) -> None:
+def test_a_read_without_branches_is_not_found_and_proposes_init(room: Room, tool: str) -> None:
     error = room.misses(tool, **READS[tool])
     assert error.recovery is not None
     assert error.recovery["tool"] == "branchmind_init"
@@ -180,16 +197,19 @@ def test_a_read_without_branches_is_not_found_and_init_is_the_next_call(room: Ro
     room(tool, **READS[tool])
 
 
+@holds("decisions §3: unknown branch, document or target is not found with a recovery")
 @pytest.mark.parametrize("tool", OTHERS)
-def test_a_call_that_needs_what_no_branch_has_yet_is_not_found_with_a_call_that_works(room: Room, tool: str) -> None:
+def test_a_call_that_needs_a_missing_row_is_not_found_and_proposes_a_working_call(room: Room, tool: str) -> None:
     room.misses(tool, **OTHERS[tool])
 
 
+@holds("decisions §3: unknown branch, document or target is not found with a recovery")
 def test_a_workspace_without_branches_has_no_branch_and_no_tag(room: Room) -> None:
     assert room("branch_list")["branches"] == []
     assert room("tag_list")["tags"] == []
 
 
+@holds("4 documents: entries carry ts beside ts_ms")
 def test_times_are_utc_with_milliseconds(timed: Room, clock: Clock) -> None:
     clock.ms += 7
     entry = timed("notes_commit", content="x")["entry"]

@@ -1,4 +1,4 @@
-"""What the tests of records share: the capabilities as the documents have them, samples, and how to read records."""
+"""Helpers of the record tests: the documented capabilities, samples, and readers of records."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "timestamp": "time!", "related_entities": "array<string>",
     },
 }  # fmt: skip
-"""The fields of each type as the document lists them; `!` marks the required ones."""
+"""The documented fields of each type; `!` marks required fields."""
 ENUMS: dict[tuple[str, str], tuple[str, ...]] = {
     ("feature_unit", "status"): ("planning", "in_progress", "completed", "deployed", "deferred", "cancelled"),
     ("feature_unit", "risk_level"): ("low", "medium", "high"),
@@ -106,7 +106,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "related_entities": ["Key ring"],
     },
 }  # fmt: skip
-"""A body of each type with every field that it may have."""
+"""A body of each type with all of its fields."""
 EARLY, LATE = {"extracted_at": "2025-12-01T00:00:00Z"}, {"extracted_at": "2025-12-02T00:00:00Z"}
 
 
@@ -123,17 +123,17 @@ def times_of(kind: str) -> list[str]:
 
 
 def fields_of(*forms: str) -> list[tuple[str, str]]:
-    """Every field of every type that has one of these forms, required or not."""
+    """Return every field with one of these forms, required or not, as pairs of type and field."""
     return [(kind, name) for kind in TYPES for name, form in FIELDS[kind].items() if form.rstrip("!") in forms]
 
 
 def without(kind: str, *names: str) -> dict[str, Any]:
-    """The sample of a type, some of its fields left out."""
+    """Return the sample of a type without some of its fields."""
     return {name: value for name, value in SAMPLES[kind].items() if name not in names}
 
 
 def other_value(kind: str, name: str) -> Any:
-    """A value that a field may have and that its sample has not."""
+    """Return a valid value of a field that differs from its sample."""
     if (kind, name) in ENUMS:
         return next(value for value in ENUMS[kind, name] if value != SAMPLES[kind][name])
     values = {"string": "other", "time": "2020-01-01", "array<string>": ["z"], "array<object>": [{"z": 1}]}
@@ -141,22 +141,22 @@ def other_value(kind: str, name: str) -> Any:
 
 
 class Archive:
-    """The four tools behind one door; a submission is a sample with changes."""
+    """The four record tools of one interface; a submission is a sample with changes."""
 
     def __init__(self, door: Door) -> None:
         self.door = door
         self.home = door.home
 
     def submit(self, kind: str, /, **said: Any) -> dict[str, Any]:
-        """Submits the sample of a type, or `body`, with changed fields, and returns the answer."""
+        """Submit the sample of a type, or `body`, with changed fields, and return the answer."""
         return self.door("submit_payload", **sent(kind, said))
 
     def refuses(self, kind: str, /, *, code: str = "VALIDATION_ERROR", **said: Any) -> MossError:
-        """The error of a submission that must be refused and leave the store as it was."""
+        """Return the error of a submission; assert that the store is unchanged."""
         return self.door.refuses(code, "submit_payload", **sent(kind, said))
 
     def refuses_at(self, path: str, kind: str, /, **said: Any) -> MossError:
-        """The refusal of a submission, which names the path of what is wrong."""
+        """Return the error of a submission; assert that it names this path."""
         error = self.refuses(kind, **said)
         assert (error.details or {}).get("path") == path, error.payload()
         assert path in error.message
@@ -167,11 +167,11 @@ class Archive:
         return found
 
     def ids(self, **asked: Any) -> list[str]:
-        """The ids of the records that a query finds, in its order."""
+        """Return the ids of the records that match a query, in order."""
         return [record["id"] for record in self.records(**asked)]
 
     def words(self, *terms: str, **asked: Any) -> list[str]:
-        """The ids of the records that these search terms find as words, in its order."""
+        """Return the ids of the records that match these words, in order."""
         return self.ids(search=list(terms), search_mode="keyword", **asked)
 
     def entities(self, **asked: Any) -> list[dict[str, Any]]:
@@ -179,7 +179,7 @@ class Archive:
         return found
 
     def entity(self, **asked: Any) -> dict[str, Any]:
-        """The only entity that a query finds."""
+        """Return the only entity that matches a query."""
         [found] = self.entities(**asked)
         return found
 
@@ -192,7 +192,7 @@ class Archive:
         return found
 
     def add_capability(self, file: str, content: Any) -> None:
-        """Puts a file into the folder of the user's capabilities."""
+        """Write a file to the folder of the user's capabilities."""
         folder = os.path.join(self.home, "capabilities")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with open(os.path.join(folder, file), "wb") as opened:
@@ -200,7 +200,7 @@ class Archive:
 
 
 def sent(kind: str, said: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a submission: `body`, `provenance`, `workspace` and the request's id as said, else fields."""
+    """Return the arguments of a submission; names that are no arguments are fields of its body."""
     arguments: dict[str, Any] = {"capability_id": said.pop("capability_id", capability_of(kind))}
     body = said.pop("body", SAMPLES.get(kind))
     for name in ("provenance", "client_request_id", "workspace"):
@@ -210,6 +210,6 @@ def sent(kind: str, said: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def told(body: dict[str, Any]) -> dict[str, Any]:
-    """What a snapshot shows of one body: everything but the nulls."""
+def without_nulls(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the snapshot of a single body: its fields without nulls."""
     return {name: value for name, value in body.items() if value is not None}

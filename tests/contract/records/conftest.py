@@ -1,4 +1,4 @@
-"""An empty archive behind each door, and one whose time a test decides."""
+"""Fixtures: an empty archive for each interface, and one with a controlled clock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def archive(call: Door) -> Iterator[Archive]:
-    """No record and no capability of the user's, once behind `Store.call` and once behind an MCP server."""
+    """Return an archive without records and user capabilities, once for `Store.call` and once for an MCP server."""
     forget(call.home)
     yield Archive(call)
     forget(call.home)
@@ -27,7 +27,7 @@ def archive(call: Door) -> Iterator[Archive]:
 
 @pytest.fixture
 def timed(door: StoreDoor) -> Archive:
-    """No record in a store that believes `clock`."""
+    """Return an archive without records in a store with the fixture `clock`."""
     return Archive(door)
 
 

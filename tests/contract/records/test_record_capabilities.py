@@ -1,4 +1,4 @@
-"""What the documents promise of the seven capabilities: fields, types, enumerations, times, and nothing else."""
+"""The seven built-in capabilities: fields, types, enumerations and times."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from contract.records.archive import (
     times_of,
     without,
 )
+from support.promises import holds
 
 WRONG: dict[str, list[Any]] = {
     "string": [1, 1.5, True, [], {}, ["x"]],
@@ -47,7 +48,7 @@ TIMES = {
     "0001-01-01": "0001-01-01T00:00:00Z",
     "9999-12-31T23:59:59Z": "9999-12-31T23:59:59Z",
 }
-"""Times as callers write them, and the instants that they are."""
+"""Accepted spellings of times, with their instants in UTC."""
 NO_TIMES = [
     "", " ", "yesterday", "now", "1767175200", "2025", "2025-12", "31.12.2025", "12/31/2025", "2025-13-01",
     "2025-02-29", "2025-00-10", "0000-01-01", "2025-12-31T", "T10:00:00Z", "2025-12-31T25:00:00Z",
@@ -57,14 +58,16 @@ NO_TIMES = [
 ]  # fmt: skip
 
 
+@holds("5 capabilities: seven, each with its fields")
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_body_with_every_field_is_kept_as_it_was_sent(archive: Archive, kind: str) -> None:
+def test_a_body_with_every_field_is_stored_unchanged(archive: Archive, kind: str) -> None:
     assert set(SAMPLES[kind]) == set(FIELDS[kind]), "the sample leaves a field out"
     archive.submit(kind)
     [record] = archive.records()
     assert (record["type"], record["properties"]) == (kind, SAMPLES[kind])
 
 
+@holds("5 capabilities: seven, each with its fields")
 @pytest.mark.parametrize("kind", TYPES)
 def test_optional_fields_may_be_left_out_or_null(archive: Archive, kind: str) -> None:
     required = required_of(kind)
@@ -76,6 +79,7 @@ def test_optional_fields_may_be_left_out_or_null(archive: Archive, kind: str) ->
     assert len(archive.ids(type=kind)) == 1 + 2 * len(optional)
 
 
+@holds("5 capabilities: seven, each with its fields")
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_missing_or_null_required_field_is_refused_by_its_path(archive: Archive, kind: str) -> None:
     for name in required_of(kind):
@@ -83,6 +87,7 @@ def test_a_missing_or_null_required_field_is_refused_by_its_path(archive: Archiv
         archive.refuses_at(f"body.{name}", kind, **{name: None})
 
 
+@holds("5 capabilities: seven, each with its fields")
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_field_of_a_wrong_type_is_refused_by_its_path(timed: Archive, kind: str) -> None:
     for name, form in FIELDS[kind].items():
@@ -90,6 +95,7 @@ def test_a_field_of_a_wrong_type_is_refused_by_its_path(timed: Archive, kind: st
             timed.refuses_at(f"body.{name}", kind, **{name: value})
 
 
+@holds("5 capabilities: seven, each with its fields")
 @pytest.mark.parametrize(("kind", "name"), fields_of("array<string>", "array<object>"))
 def test_an_item_of_a_wrong_type_is_refused_by_its_path(timed: Archive, kind: str, name: str) -> None:
     form = FIELDS[kind][name]
@@ -101,8 +107,9 @@ def test_an_item_of_a_wrong_type_is_refused_by_its_path(timed: Archive, kind: st
         assert timed.records()[0]["properties"][name] == items
 
 
+@holds("decisions §5: enumerations are validated")
 @pytest.mark.parametrize(("kind", "name"), ENUMS)
-def test_an_enumeration_takes_its_values_and_no_other(archive: Archive, kind: str, name: str) -> None:
+def test_an_enumeration_accepts_only_its_values(archive: Archive, kind: str, name: str) -> None:
     for value in ENUMS[kind, name]:
         archive.submit(kind, **{name: value})
         assert archive.records()[0]["properties"][name] == value
@@ -111,13 +118,15 @@ def test_an_enumeration_takes_its_values_and_no_other(archive: Archive, kind: st
         assert all(allowed in error.message for allowed in ENUMS[kind, name])
 
 
+@holds("5 capabilities: seven, each with its fields")
 @pytest.mark.parametrize(("kind", "name"), [field for field in fields_of("string") if field not in ENUMS])
-def test_a_field_that_is_no_enumeration_takes_any_text(timed: Archive, kind: str, name: str) -> None:
+def test_a_field_without_enumeration_accepts_any_text(timed: Archive, kind: str, name: str) -> None:
     for value in ("done", "", "\u00c9t\u00e9 \U0001f33f\nsecond line", "x" * 20_000):
         timed.submit(kind, **{name: value})
         assert timed.records()[0]["properties"][name] == value
 
 
+@holds("decisions §5: ISO 8601 times are validated and compared as instants")
 @pytest.mark.parametrize(("kind", "name"), fields_of("time"))
 def test_a_time_is_an_iso_8601_date_or_time(timed: Archive, kind: str, name: str) -> None:
     for text in TIMES:
@@ -127,6 +136,7 @@ def test_a_time_is_an_iso_8601_date_or_time(timed: Archive, kind: str, name: str
         timed.refuses_at(f"body.{name}", kind, **{name: text})
 
 
+@holds("decisions §5: ISO 8601 times are validated and compared as instants")
 @pytest.mark.parametrize(("text", "instant"), TIMES.items())
 def test_a_time_is_an_instant_in_utc(archive: Archive, text: str, instant: str) -> None:
     archive.submit("agent_decision", timestamp=text)
@@ -137,11 +147,13 @@ def test_a_time_is_an_instant_in_utc(archive: Archive, text: str, instant: str) 
     assert archive.events() == [event]
 
 
-def test_digits_of_other_scripts_are_no_time(archive: Archive) -> None:
+@holds("decisions §5: ISO 8601 times are validated and compared as instants")
+def test_a_time_with_digits_of_other_scripts_is_refused(archive: Archive) -> None:
     for text in ("\uff12\uff10\uff12\uff15-12-31", "\u0662\u0660\u0662\u0665-12-31T10:00:00Z"):
         archive.refuses_at("body.timestamp", "agent_decision", timestamp=text)
 
 
+@holds("decisions §5: unknown body fields are refused by name")
 @pytest.mark.parametrize("kind", TYPES)
 def test_an_unknown_field_is_refused_by_its_name_with_the_nearest(archive: Archive, kind: str) -> None:
     for name in FIELDS[kind]:
@@ -153,7 +165,8 @@ def test_an_unknown_field_is_refused_by_its_name_with_the_nearest(archive: Archi
     archive.refuses_at("body.nonsense", kind, nonsense=None)
 
 
-def test_free_objects_keep_every_json_value(archive: Archive) -> None:
+@holds("5 capabilities: seven, each with its fields")
+def test_free_form_objects_store_every_json_value(archive: Archive) -> None:
     odd = {
         "": None,
         "n": [1, -1.5, 1e300, 2**53, True, [], {}],
@@ -167,7 +180,8 @@ def test_free_objects_keep_every_json_value(archive: Archive) -> None:
     assert (shown["actions"], shown["checkpoints"]) == ([odd, {}], [])
 
 
-def test_the_registry_shows_what_the_document_lists(timed: Archive) -> None:
+@holds("5 capabilities: seven, each with its fields")
+def test_the_registry_matches_the_document(timed: Archive) -> None:
     listed = timed.door("record_capabilities")["capabilities"]
     assert {one["capability_id"]: one["entity_type"] for one in listed} == {capability_of(kind): kind for kind in TYPES}
     for one in listed:
@@ -193,6 +207,7 @@ def test_the_registry_shows_what_the_document_lists(timed: Archive) -> None:
 DECISION = {"decision": "rotate tokens", "rationale": "safer", "timestamp": "2026-05-04T09:00:00Z"}
 
 
+@holds("5 errors: UNKNOWN_CAPABILITY, listing the known ones")
 def test_an_unknown_capability_is_refused_with_the_list_of_the_known(archive: Archive) -> None:
     known = [capability_of(kind) for kind in TYPES]
     for unknown in ("", "feature", "neotoma:store_feature_unit:v2", "NEOTOMA:STORE_RELEASE:V1", known[0] + " "):
@@ -202,6 +217,7 @@ def test_an_unknown_capability_is_refused_with_the_list_of_the_known(archive: Ar
         assert all(one in error.message for one in known)
 
 
+@holds("5 errors: UNKNOWN_CAPABILITY, listing the known ones")
 def test_a_capability_is_found_by_its_type_and_a_misspelt_one_is_proposed(archive: Archive) -> None:
     call = {"capability_id": "agent_decision", "body": DECISION, "workspace": "shop"}
     first = archive.door("submit_payload", **call)

@@ -1,4 +1,4 @@
-"""What the documents promise of `retrieve_entities`: identity, snapshots, where each field comes from, and the past."""
+"""`retrieve_entities`: identity, snapshots, the source of each field, and earlier states."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from contract.records.archive import (
     Archive,
     fields_of,
     other_value,
-    told,
     without,
+    without_nulls,
 )
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -50,10 +51,11 @@ DIFFERENT: dict[str, list[Any]] = {
     "related_entity_id": [None, "", "FU-101"],
     "timestamp": ["2025-11-07T12:00:01Z", "2025-11-07T12:00:00+01:00", "2025-11-07", "2025-11-07T12:00:00.001Z"],
 }
-"""Values of a part that make another entity."""
+"""Values of an identity field that give a different entity."""
 
 
-def test_an_entity_shows_what_the_document_promises(archive: Archive) -> None:
+@holds("5 retrieve_entities: entity_id, entity_type, snapshot, observation_count")
+def test_an_entity_has_the_documented_fields(archive: Archive) -> None:
     answer = archive.submit("feature_unit", workspace="Shop")
     assert archive.entity() == {
         "entity_id": answer["entity_id"],
@@ -64,7 +66,8 @@ def test_an_entity_shows_what_the_document_promises(archive: Archive) -> None:
     }
 
 
-def test_snapshots_are_shown_unless_they_are_not_wanted(archive: Archive) -> None:
+@holds("5 retrieve_entities: entity_id, entity_type, snapshot, observation_count")
+def test_snapshots_are_shown_by_default(archive: Archive) -> None:
     archive.submit("release")
     assert archive.entity(include_snapshots=True) == archive.entity()
     assert set(archive.entity(include_snapshots=False)) == {
@@ -75,6 +78,7 @@ def test_snapshots_are_shown_unless_they_are_not_wanted(archive: Archive) -> Non
     }
 
 
+@holds("5 retrieve_entities: filters by type, limit and offset")
 def test_an_entity_type_shows_its_entities_only(archive: Archive) -> None:
     made = {kind: archive.submit(kind)["entity_id"] for kind in TYPES}
     for kind in TYPES:
@@ -83,6 +87,7 @@ def test_an_entity_type_shows_its_entities_only(archive: Archive) -> None:
         assert archive.door("retrieve_entities", entity_type=unknown) == NOTHING
 
 
+@holds("5 retrieve_entities: filters by type, limit and offset")
 def test_an_entity_is_found_by_its_id(archive: Archive) -> None:
     made = archive.submit("release")["entity_id"]
     archive.submit("release", id="v2")
@@ -91,6 +96,7 @@ def test_an_entity_is_found_by_its_id(archive: Archive) -> None:
     assert archive.entities(entity_id="nothing") == []
 
 
+@holds("5 retrieve_entities: filters by type, limit and offset")
 def test_entities_come_newest_first_by_their_first_arrival(timed: Archive, clock: Clock) -> None:
     made = []
     for number in range(3):
@@ -100,19 +106,21 @@ def test_entities_come_newest_first_by_their_first_arrival(timed: Archive, clock
     assert [entity["entity_id"] for entity in timed.entities()] == made[::-1]
 
 
-def test_pages_of_entities_show_each_once_and_say_what_follows(archive: Archive) -> None:
+@holds("5 retrieve_entities: filters by type, limit and offset")
+def test_pages_of_entities_show_each_once_and_report_further_pages(archive: Archive) -> None:
     for number in range(7):
         archive.submit("release", id=f"v{number}")
     archive.submit("feature_unit")
     shown = []
     for offset, more in ((0, True), (3, True), (6, False), (9, False)):
         answer = archive.door("retrieve_entities", entity_type="release", limit=3, offset=offset)
-        told = {"limit": 3, "offset": offset, "has_more": more, "total": 7, "count": len(answer["entities"])}
-        assert answer["pagination"] == told
+        expected = {"limit": 3, "offset": offset, "has_more": more, "total": 7, "count": len(answer["entities"])}
+        assert answer["pagination"] == expected
         shown += [entity["snapshot"]["id"] for entity in answer["entities"]]
     assert shown == [f"v{number}" for number in range(6, -1, -1)]
 
 
+@holds("decisions §5: an optional workspace, default on submit, no filter on reads")
 def test_entities_of_all_workspaces_are_shown_unless_one_is_named(archive: Archive) -> None:
     for name in ("one", "other"):
         archive.submit("release", workspace=name, status="deployed" if name == "one" else "planning")
@@ -121,16 +129,18 @@ def test_entities_of_all_workspaces_are_shown_unless_one_is_named(archive: Archi
     assert archive.entities(workspace="nowhere") == []
 
 
+@holds("decisions §5: identity is declared per capability and normalized as names are")
 @pytest.mark.parametrize("kind", TYPES)
-def test_the_same_identity_is_the_same_entity_however_it_is_spelled(archive: Archive, kind: str) -> None:
+def test_spellings_of_one_identity_are_the_same_entity(archive: Archive, kind: str) -> None:
     for field in IDENTITY[kind]:
         same = [archive.submit(kind, **{field: text})["entity_id"] for text in SPELLED.get(field, ())]
         assert len(set(same)) <= 1, f"{field} splits what is the same"
     assert archive.entities()[0]["observation_count"] > 1
 
 
+@holds("decisions §5: identity is declared per capability and normalized as names are")
 @pytest.mark.parametrize("kind", TYPES)
-def test_every_part_of_an_identity_tells_entities_apart(archive: Archive, kind: str) -> None:
+def test_every_part_of_an_identity_distinguishes_entities(archive: Archive, kind: str) -> None:
     made = {archive.submit(kind)["entity_id"]}
     expected = 1
     for field in IDENTITY[kind]:
@@ -141,8 +151,9 @@ def test_every_part_of_an_identity_tells_entities_apart(archive: Archive, kind: 
     assert len(archive.entities()) == expected
 
 
+@holds("decisions §5: identity is declared per capability and normalized as names are")
 @pytest.mark.parametrize("kind", TYPES)
-def test_what_is_no_part_of_the_identity_makes_no_other_entity(archive: Archive, kind: str) -> None:
+def test_fields_outside_the_identity_create_no_other_entity(archive: Archive, kind: str) -> None:
     made = {archive.submit(kind)["entity_id"]}
     others = [name for name in SAMPLES[kind] if name not in IDENTITY[kind]]
     for name in others:
@@ -152,6 +163,7 @@ def test_what_is_no_part_of_the_identity_makes_no_other_entity(archive: Archive,
     assert len(archive.ids()) == 1 + len(others)
 
 
+@holds("decisions §5: identity is declared per capability and normalized as names are")
 def test_a_missing_part_is_not_an_empty_one_and_a_null_is_a_missing_one(archive: Archive) -> None:
     body = without("validation_result", "related_entity_id")
     missing = archive.submit("validation_result", body=body)["entity_id"]
@@ -162,6 +174,7 @@ def test_a_missing_part_is_not_an_empty_one_and_a_null_is_a_missing_one(archive:
     assert missing != empty
 
 
+@holds("decisions §5: identity is declared per capability and normalized as names are")
 def test_things_of_different_types_are_never_one_entity(archive: Archive) -> None:
     for identity in ("X", ""):
         unit = archive.submit("feature_unit", id=identity)["entity_id"]
@@ -169,7 +182,8 @@ def test_things_of_different_types_are_never_one_entity(archive: Archive) -> Non
         assert archive.submit("agent_session", session_id=identity)["entity_id"] != unit
 
 
-def test_the_last_word_by_observed_time_wins_whatever_arrives_last(archive: Archive) -> None:
+@holds("decisions §5: snapshots fold observations by observed time, then content, then submission")
+def test_the_latest_observed_time_wins_regardless_of_arrival(archive: Archive) -> None:
     archive.submit("feature_unit", status="completed", risk_level="high", provenance=LATE)
     archive.submit("feature_unit", status="planning", description="An earlier word", provenance=EARLY)
     entity = archive.entity()
@@ -177,6 +191,7 @@ def test_the_last_word_by_observed_time_wins_whatever_arrives_last(archive: Arch
     assert entity["observation_count"] == 2
 
 
+@holds("decisions §5: observed time is extracted_at when given, else arrival")
 def test_without_an_extraction_time_the_arrival_counts(timed: Archive, clock: Clock) -> None:
     timed.submit("release", status="in_progress")
     timed.submit("release", status="planning", provenance=LATE)
@@ -189,7 +204,8 @@ def test_without_an_extraction_time_the_arrival_counts(timed: Archive, clock: Cl
     assert timed.snapshot()["status"] == "deployed"
 
 
-def test_of_arrivals_in_one_millisecond_the_last_is_the_last_word(timed: Archive) -> None:
+@holds("decisions §5: observed time is extracted_at when given, else arrival")
+def test_the_last_arrival_in_one_millisecond_wins(timed: Archive) -> None:
     for number in range(8):
         for status in ("planning", "in_progress", "completed", "planning", "deployed"):
             timed.submit("release", id=f"v{number}", status=status)
@@ -197,6 +213,7 @@ def test_of_arrivals_in_one_millisecond_the_last_is_the_last_word(timed: Archive
         assert (entity["snapshot"]["status"], entity["observation_count"]) == ("deployed", 5)
 
 
+@holds("decisions §5: observed time is extracted_at when given, else arrival")
 def test_extraction_times_are_compared_as_instants(archive: Archive) -> None:
     archive.submit("release", status="deployed", provenance={"extracted_at": "2025-12-01T01:00:00Z"})
     archive.submit("release", status="planning", provenance={"extracted_at": "2025-12-01T01:30:00+01:00"})
@@ -207,6 +224,7 @@ def test_extraction_times_are_compared_as_instants(archive: Archive) -> None:
     assert archive.snapshot()["status"] == "in_progress"
 
 
+@holds("decisions §5: snapshots fold observations by observed time, then content, then submission")
 def test_of_observations_at_one_instant_the_larger_content_id_wins(archive: Archive) -> None:
     for workspace, order in zip("abcdef", permutations(("planning", "completed", "deployed")), strict=True):
         said = {
@@ -218,6 +236,7 @@ def test_of_observations_at_one_instant_the_larger_content_id_wins(archive: Arch
         assert archive.snapshot(workspace=workspace)["status"] == said[max(said)]
 
 
+@holds("decisions §5: a field that is omitted keeps its value, an explicit null clears it")
 def test_a_field_that_is_left_out_keeps_its_value_and_a_null_clears_it(archive: Archive) -> None:
     archive.submit("feature_unit", provenance=FIRST)
     body = without("feature_unit", "risk_level", "dependencies")
@@ -225,11 +244,12 @@ def test_a_field_that_is_left_out_keeps_its_value_and_a_null_clears_it(archive: 
     assert archive.snapshot() == SAMPLES["feature_unit"]
     cleared = {**body, "risk_level": None, "dependencies": None}
     archive.submit("feature_unit", body=cleared, provenance=THIRD)
-    assert archive.snapshot() == body == told(cleared)
+    assert archive.snapshot() == body == without_nulls(cleared)
     assert set(archive.entity(include_provenance=True)["provenance"]) == set(body)
 
 
-def test_a_null_clears_only_what_was_said_before_it(archive: Archive) -> None:
+@holds("decisions §5: a field that is omitted keeps its value, an explicit null clears it")
+def test_a_null_clears_only_earlier_values(archive: Archive) -> None:
     archive.submit("feature_unit", risk_level="high", dependencies=["c", "a"], provenance=THIRD)
     archive.submit("feature_unit", risk_level=None, dependencies=None, provenance=SECOND)
     archive.submit("feature_unit", risk_level="low", dependencies=["a", "b"], provenance=FIRST)
@@ -237,21 +257,23 @@ def test_a_null_clears_only_what_was_said_before_it(archive: Archive) -> None:
     assert sorted(archive.snapshot()["dependencies"]) == ["a", "c"]
 
 
-def test_the_set_valued_fields_are_those_the_decisions_name() -> None:
+@holds("decisions §5: set-valued fields are merged, snapshots are flat")
+def test_the_set_valued_fields_match_the_decisions() -> None:
     assert {name for _, name in fields_of("array<string>")} == set(SETS)
 
 
+@holds("decisions §5: set-valued fields are merged, snapshots are flat")
 @pytest.mark.parametrize(("kind", "name"), fields_of("array<string>"))
 def test_sets_are_merged_each_item_once_in_the_order_of_observation(archive: Archive, kind: str, name: str) -> None:
     archive.submit(kind, **{name: ["c", "d", "c"]}, provenance=SECOND)
-    archive.submit(kind, **{name: ["b", "c"]}, provenance=FIRST)
+    archive.submit(kind, **{name: ["b", "c", "b"]}, provenance=FIRST)
     archive.submit(kind, **{name: []}, provenance=THIRD)
     archive.submit(kind, body=without(kind, name), provenance=THIRD)
     assert archive.snapshot()[name] == ["b", "c", "d"]
 
 
 class Counted(str):
-    """A text that counts how often one of its kind is compared."""
+    """A string that counts comparisons of its instances."""
 
     __slots__ = ()
     comparisons = 0
@@ -263,6 +285,7 @@ class Counted(str):
     __hash__ = str.__hash__
 
 
+@holds("decisions §5: set-valued fields are merged, snapshots are flat")
 def test_no_item_of_a_large_set_is_compared_with_every_other(timed: Archive) -> None:
     many = [[Counted(f"{letter}{number}") for number in range(2_000)] for letter in "ab"]
     timed.submit("feature_unit", dependencies=many[0], provenance=FIRST)
@@ -272,6 +295,7 @@ def test_no_item_of_a_large_set_is_compared_with_every_other(timed: Archive) -> 
     assert timed.snapshot()["dependencies"] == [*many[0], *many[1]]
 
 
+@holds("decisions §5: set-valued fields are merged, snapshots are flat")
 @pytest.mark.parametrize(("kind", "name"), fields_of("array<object>", "object"))
 def test_other_arrays_and_objects_are_replaced_as_a_whole(archive: Archive, kind: str, name: str) -> None:
     listed = isinstance(SAMPLES[kind][name], list)
@@ -281,6 +305,7 @@ def test_other_arrays_and_objects_are_replaced_as_a_whole(archive: Archive, kind
     assert archive.snapshot()[name] == ([other] if listed else other)
 
 
+@holds("decisions §5: snapshots fold observations by observed time, then content, then submission")
 def test_any_order_of_arrival_gives_the_same_snapshot(timed: Archive) -> None:
     bodies: list[tuple[dict[str, Any], dict[str, str]]] = [
         ({"status": "planning", "dependencies": ["a"], "risk_level": "high"}, FIRST),
@@ -300,7 +325,8 @@ def test_any_order_of_arrival_gives_the_same_snapshot(timed: Archive) -> None:
     assert sorted(shown[0]["dependencies"]) == ["a", "b", "c"]
 
 
-def test_every_field_remembers_the_observation_it_came_from(archive: Archive) -> None:
+@holds("5 include_provenance: shows the observation of every field")
+def test_every_field_has_its_source_observation(archive: Archive) -> None:
     early = {**FIRST, "agent_id": "one", "source_refs": ["b", "a"], "extractor_version": "v1"}
     first = archive.submit("feature_unit", provenance=early)
     late = {**SECOND, "agent_id": "two"}
@@ -331,6 +357,7 @@ def test_every_field_remembers_the_observation_it_came_from(archive: Archive) ->
     )
 
 
+@holds("5 include_provenance: shows the observation of every field")
 def test_an_observation_without_an_extraction_time_shows_its_arrival(timed: Archive, clock: Clock) -> None:
     clock.advance(0.25)
     timed.submit("release")
@@ -338,7 +365,8 @@ def test_an_observation_without_an_extraction_time_shows_its_arrival(timed: Arch
     assert {origin["observed_at"] for origin in shown.values()} == {"2030-03-17T17:46:40.25Z"}
 
 
-def test_the_same_words_said_again_later_are_the_newer_source(archive: Archive) -> None:
+@holds("5 include_provenance: shows the observation of every field")
+def test_a_value_repeated_later_has_the_newer_source(archive: Archive) -> None:
     archive.submit("release", provenance=FIRST)
     again = archive.submit("release", provenance={**SECOND, "agent_id": "two"})
     shown = archive.entity(include_provenance=True)["provenance"]
@@ -347,7 +375,8 @@ def test_the_same_words_said_again_later_are_the_newer_source(archive: Archive) 
     assert archive.entity(include_provenance=True)["provenance"] == shown
 
 
-def test_as_of_shows_an_entity_as_it_was_known_at_a_time(archive: Archive) -> None:
+@holds("5 as_of: shows the snapshot at a time")
+def test_as_of_shows_the_state_of_an_entity_at_a_time(archive: Archive) -> None:
     answers = [
         archive.submit("feature_unit", provenance=provenance, **changed)
         for provenance, changed in (
@@ -372,6 +401,7 @@ def test_as_of_shows_an_entity_as_it_was_known_at_a_time(archive: Archive) -> No
     assert archive.entity(as_of="2025-12-03T12:00:00Z") == archive.entity()
 
 
+@holds("5 as_of: shows the snapshot at a time")
 def test_as_of_a_date_is_the_end_of_that_day(archive: Archive) -> None:
     archive.submit("release", status="planning", provenance={"extracted_at": "2025-12-01T23:59:59.999999Z"})
     archive.submit("release", status="deployed", provenance={"extracted_at": "2025-12-02T00:00:00Z"})
@@ -380,7 +410,8 @@ def test_as_of_a_date_is_the_end_of_that_day(archive: Archive) -> None:
     assert archive.door("retrieve_entities", as_of="2025-11-30") == NOTHING
 
 
-def test_an_entity_that_was_not_known_yet_is_not_listed(archive: Archive) -> None:
+@holds("5 as_of: shows the snapshot at a time")
+def test_as_of_omits_entities_of_later_arrival(archive: Archive) -> None:
     archive.submit("release", id="first", provenance=FIRST)
     archive.submit("release", id="third", provenance=THIRD)
     archive.submit("feature_unit", provenance=SECOND)
@@ -399,19 +430,21 @@ def test_an_entity_that_was_not_known_yet_is_not_listed(archive: Archive) -> Non
         )
 
 
+@holds("5 as_of: shows the snapshot at a time")
 def test_pages_of_the_past_show_each_entity_once(archive: Archive) -> None:
     for number in range(6):
         archive.submit("release", id=f"v{number}", provenance=FIRST if number % 2 else THIRD)
     shown = []
     for offset, more in ((0, True), (2, False)):
         answer = archive.door("retrieve_entities", as_of="2025-12-02", limit=2, offset=offset)
-        told = {"limit": 2, "offset": offset, "has_more": more, "total": 3, "count": len(answer["entities"])}
-        assert answer["pagination"] == told
+        expected = {"limit": 2, "offset": offset, "has_more": more, "total": 3, "count": len(answer["entities"])}
+        assert answer["pagination"] == expected
         shown += [entity["snapshot"]["id"] for entity in answer["entities"]]
     assert shown == ["v5", "v3", "v1"]
 
 
-def test_as_of_counts_the_arrival_of_what_tells_no_extraction_time(timed: Archive, clock: Clock) -> None:
+@holds("5 as_of: shows the snapshot at a time")
+def test_as_of_uses_the_arrival_if_there_is_no_extraction_time(timed: Archive, clock: Clock) -> None:
     timed.submit("release", status="planning")
     clock.advance(10)
     timed.submit("release", status="deployed")
@@ -420,7 +453,8 @@ def test_as_of_counts_the_arrival_of_what_tells_no_extraction_time(timed: Archiv
     assert timed.entities(as_of="2030-03-17T17:46:39.999Z") == []
 
 
-def test_a_time_that_is_none_is_refused_by_its_path(archive: Archive) -> None:
+@holds("decisions §5: ISO 8601 times are validated and compared as instants")
+def test_an_invalid_time_is_refused_with_its_path(archive: Archive) -> None:
     for wrong in ("", "yesterday", "2025-02-30", "2025-12-31T25:00:00Z"):
         for tool, name in (
             ("retrieve_entities", "as_of"),
@@ -432,7 +466,8 @@ def test_a_time_that_is_none_is_refused_by_its_path(archive: Archive) -> None:
         archive.refuses_at("provenance.extracted_at", "release", provenance={"extracted_at": wrong})
 
 
-def test_a_read_again_answers_the_same_and_writes_nothing(archive: Archive) -> None:
+@holds("5 design: queries are idempotent")
+def test_a_repeated_read_returns_the_same_and_writes_nothing(archive: Archive) -> None:
     for kind in TYPES:
         archive.submit(kind)
     for tool in ("retrieve_records", "retrieve_entities", "list_timeline_events"):

@@ -1,4 +1,4 @@
-"""The requests that the document shows, sent exactly as they stand, answer as it says."""
+"""The requests in the record documentation return the documented answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.records.archive import Archive, without
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -48,7 +49,7 @@ def send(archive: Archive, tool: str, request: str) -> dict[str, Any]:
 
 @pytest.fixture
 def filled(archive: Archive) -> tuple[Archive, dict[str, Any]]:
-    """An archive in which every example has something to find and something to leave out, and the first answer."""
+    """Return an archive with a matching and another record for every example, and the first answer."""
     answer = send(archive, "submit_payload", SUBMITTED)
     archive.submit("feature_unit")
     archive.submit("release")
@@ -60,6 +61,7 @@ def filled(archive: Archive) -> tuple[Archive, dict[str, Any]]:
     return archive, answer
 
 
+@holds("5 example request: recorded unchanged")
 def test_the_example_of_a_submission_is_recorded(archive: Archive) -> None:
     answer = send(archive, "submit_payload", SUBMITTED)
     assert answer["created"] is True
@@ -79,6 +81,7 @@ def test_the_example_of_a_submission_is_recorded(archive: Archive) -> None:
     assert send(archive, "submit_payload", SUBMITTED)["created"] is False
 
 
+@holds("5 example request: recorded unchanged")
 def test_the_request_of_the_fallback_example_is_recorded(archive: Archive) -> None:
     request = json.loads(SUBMITTED)
     request["provenance"] = {
@@ -89,7 +92,8 @@ def test_the_request_of_the_fallback_example_is_recorded(archive: Archive) -> No
     assert (again["payload_id"], again["created"]) == (first["payload_id"], False)
 
 
-def test_the_examples_of_queries_find_what_they_ask_for(filled: tuple[Archive, dict[str, Any]]) -> None:
+@holds("5 query examples: return the described records")
+def test_the_examples_of_queries_find_the_matching_records(filled: tuple[Archive, dict[str, Any]]) -> None:
     archive, answer = filled
     [unit] = send(archive, "retrieve_records", BY_STATUS)["records"]
     assert unit["id"] == answer["payload_id"]
@@ -99,6 +103,7 @@ def test_the_examples_of_queries_find_what_they_ask_for(filled: tuple[Archive, d
     assert session["properties"]["session_id"] == "session-7"
 
 
+@holds("5 query examples: return the described records")
 def test_the_example_of_a_search_finds_both_words_first(filled: tuple[Archive, dict[str, Any]]) -> None:
     archive, _ = filled
     found = send(archive, "retrieve_records", SEARCHED)["records"]
@@ -106,7 +111,8 @@ def test_the_example_of_a_search_finds_both_words_first(filled: tuple[Archive, d
     assert {record["type"] for record in found} == {"codebase_entity"}
 
 
-def test_the_examples_of_entity_queries_find_what_they_ask_for(filled: tuple[Archive, dict[str, Any]]) -> None:
+@holds("5 query examples: return the described records")
+def test_the_examples_of_entity_queries_find_the_matching_entities(filled: tuple[Archive, dict[str, Any]]) -> None:
     archive, answer = filled
     units = send(archive, "retrieve_entities", UNIT_ENTITIES)["entities"]
     assert [(one["entity_type"], one["snapshot"]["id"]) for one in units] == [
@@ -117,17 +123,19 @@ def test_the_examples_of_entity_queries_find_what_they_ask_for(filled: tuple[Arc
     assert (release["entity_type"], release["snapshot"]["version"]) == ("release", "1.4.0")
 
 
-def test_the_examples_of_timelines_answer_events(filled: tuple[Archive, dict[str, Any]]) -> None:
+@holds("5 query examples: return the described records")
+def test_the_examples_of_timelines_return_events(filled: tuple[Archive, dict[str, Any]]) -> None:
     archive, answer = filled
     assert send(archive, "list_timeline_events", OF_A_RECORD)["events"] == []
     asked = {**json.loads(OF_A_RECORD), "source_record_id": answer["payload_id"]}
-    happened = [("feature_unit.updated", "2025-12-31T15:30:00Z"), ("feature_unit.created", "2025-12-31T10:00:00Z")]
+    expected = [("feature_unit.updated", "2025-12-31T15:30:00Z"), ("feature_unit.created", "2025-12-31T10:00:00Z")]
     shown = archive.events(**asked)
-    assert [(event["event_type"], event["event_timestamp"]) for event in shown] == happened
+    assert [(event["event_type"], event["event_timestamp"]) for event in shown] == expected
     assert send(archive, "list_timeline_events", RECENT)["events"] == shown
 
 
-def test_a_file_of_a_memory_can_be_submitted_and_verified_as_the_migration_says(timed: Archive, clock: Clock) -> None:
+@holds("5 example request: recorded unchanged")
+def test_a_memory_file_can_be_submitted_and_verified_as_documented_for_migration(timed: Archive, clock: Clock) -> None:
     body = json.loads(SUBMITTED)["body"]
     answer = timed.submit("feature_unit", body=body)
     clock.advance(60)

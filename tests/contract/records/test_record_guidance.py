@@ -1,10 +1,11 @@
-"""What the documents promise of records that say what they want: all faults, relations, what holds now."""
+"""Guidance of the record tools: all errors at once, relations between entities, filters by current values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from contract.records.archive import SAMPLES, capability_of, required_of, without
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.records.archive import Archive
@@ -13,13 +14,14 @@ TIMES = {"created_at": "2025-11-01T10:00:00Z", "updated_at": "2025-12-01T10:00:0
 
 
 def unit(archive: Archive, id: str, status: str, **more: Any) -> str:
-    """Submits a feature unit and returns the id of its entity."""
+    """Submit a feature unit and return the id of its entity."""
     body = {"id": id, "description": f"What {id} does", "status": status, **TIMES, **more}
     submitted: str = archive.submit("feature_unit", body=body)["entity_id"]
     return submitted
 
 
-def test_all_faults_of_a_payload_are_named_at_once(archive: Archive) -> None:
+@holds("decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in")
+def test_all_errors_of_a_payload_are_reported_at_once(archive: Archive) -> None:
     body = {"id": "FU-1", "status": "planing", "colour": "red", "dependencies": [1]}
     error = archive.refuses("feature_unit", body=body, provenance={"extracted_at": "soon"})
     errors = (error.details or {})["errors"]
@@ -32,7 +34,8 @@ def test_all_faults_of_a_payload_are_named_at_once(archive: Archive) -> None:
     assert only["path"] == "body.version"
 
 
-def test_the_recovery_is_the_same_call_to_be_filled_in_and_is_refused_as_it_is(archive: Archive) -> None:
+@holds("decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in")
+def test_the_recovery_is_a_template_of_the_call_and_is_refused_unchanged(archive: Archive) -> None:
     for kind in SAMPLES:
         given = {"capability_id": capability_of(kind), "body": {}, "workspace": "shop", "client_request_id": "r1"}
         recovery = archive.door.refuses("VALIDATION_ERROR", "submit_payload", **given).recovery
@@ -51,7 +54,8 @@ def test_the_recovery_is_the_same_call_to_be_filled_in_and_is_refused_as_it_is(a
     assert near["arguments"]["body"] == SAMPLES["release"]
 
 
-def test_a_call_that_names_no_known_capability_leads_to_the_list_of_them(archive: Archive) -> None:
+@holds("decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in")
+def test_a_call_without_a_known_capability_proposes_the_list_of_capabilities(archive: Archive) -> None:
     for code, given in (
         ("VALIDATION_ERROR", {}),
         ("VALIDATION_ERROR", {"body": {}}),
@@ -64,7 +68,8 @@ def test_a_call_that_names_no_known_capability_leads_to_the_list_of_them(archive
     archive.door.refuses("UNKNOWN_CAPABILITY", "record_capabilities", capability_id="nothing")
 
 
-def test_the_list_of_capabilities_keeps_to_a_budget(timed: Archive) -> None:
+@holds("decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in")
+def test_the_list_of_capabilities_keeps_its_budget(timed: Archive) -> None:
     whole = timed.door("record_capabilities")
     assert whole["truncated"] is False
     small = timed.door("record_capabilities", max_chars=1500)
@@ -72,7 +77,8 @@ def test_the_list_of_capabilities_keeps_to_a_budget(timed: Archive) -> None:
     assert 0 < len(small["capabilities"]) < len(whole["capabilities"])
 
 
-def test_entities_are_filtered_by_what_holds_now(archive: Archive) -> None:
+@holds("decisions §10: retrieve_entities takes properties, compared with the snapshot, and relations")
+def test_entities_are_filtered_by_current_values(archive: Archive) -> None:
     for status in ("planning", "in_progress", "completed"):
         unit(archive, "FU-061", status)
     unit(archive, "FU-062", "planning", dependencies=["FU-061"])
@@ -94,7 +100,8 @@ def test_entities_are_filtered_by_what_holds_now(archive: Archive) -> None:
     assert (error.details or {})["path"] == "properties.colour"
 
 
-def test_entities_are_filtered_by_what_held_then(archive: Archive) -> None:
+@holds("decisions §10: retrieve_entities takes properties, compared with the snapshot, and relations")
+def test_entities_are_filtered_by_values_at_a_time(archive: Archive) -> None:
     body = {"id": "FU-061", "description": "d", **TIMES}
     for day, status in (("01", "planning"), ("03", "completed")):
         archive.submit(
@@ -105,12 +112,14 @@ def test_entities_are_filtered_by_what_held_then(archive: Archive) -> None:
     assert archive.entities(properties={"status": "completed"}, as_of="2026-01-02") == []
 
 
-def test_a_record_that_a_later_one_replaced_says_so(archive: Archive) -> None:
+@holds("decisions §10: retrieve_entities takes properties, compared with the snapshot, and relations")
+def test_a_superseded_record_is_marked(archive: Archive) -> None:
     unit(archive, "FU-061", "planning")
     unit(archive, "FU-061", "completed")
     assert [record.get("superseded") for record in archive.records(type="feature_unit")] == [None, True]
 
 
+@holds("decisions §10: retrieve_entities takes properties, compared with the snapshot, and relations")
 def test_relations_are_followed_in_both_directions(archive: Archive) -> None:
     base = unit(archive, "FU-060", "completed")
     own = unit(archive, "FU-061", "planning", dependencies=["FU-060", "FU-999"])
@@ -131,6 +140,7 @@ def test_relations_are_followed_in_both_directions(archive: Archive) -> None:
     assert archive.entity(entity_id=other, workspace="other", relations=True)["references"] == []
 
 
+@holds("decisions §10: retrieve_entities takes properties, compared with the snapshot, and relations")
 def test_searching_a_unit_finds_the_decision_about_it(archive: Archive) -> None:
     decided = archive.submit("agent_decision", related_entities=["FU-061"])["payload_id"]
     assert archive.words("FU-061") == [decided]
@@ -138,6 +148,7 @@ def test_searching_a_unit_finds_the_decision_about_it(archive: Archive) -> None:
     assert decided in str(hits)
 
 
+@holds("decisions §10: a release takes date and notes")
 def test_a_release_has_a_date_and_notes(archive: Archive) -> None:
     archive.submit("release")
     snapshot = archive.snapshot(entity_type="release")
@@ -145,7 +156,8 @@ def test_a_release_has_a_date_and_notes(archive: Archive) -> None:
     assert [one["event_timestamp"] for one in archive.events(event_type="release.released")] == [snapshot["date"]]
 
 
-def test_a_value_that_nothing_can_have_is_told_beside_the_empty_list(archive: Archive) -> None:
+@holds("decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in")
+def test_an_impossible_value_is_reported_with_the_empty_list(archive: Archive) -> None:
     unit(archive, "FU-1", "planning")
     said = "no feature_unit can have this `status`; it is one of planning, in_progress, completed, deployed, deferred, "
     for tool, kind in (("retrieve_entities", "entity_type"), ("retrieve_records", "type")):

@@ -1,4 +1,4 @@
-"""The record tools against input that nobody should send, in every place of a good call where it can hide."""
+"""The record tools with hostile values in every position of a valid call."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import pytest
 from contract.doors import Clock, McpDoor, McpServer, open_test_store, outcome
 from contract.records.archive import FIELDS, SAMPLES, TYPES, capability_of
 from contract.records.conftest import forget
-from contract.test_hostile_input import OVER_THE_WIRE, VALUES, check_error
+from contract.test_hostile_input import LEAST_VALUES, OVER_THE_WIRE, VALUES, check_error
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from support.beside import Watch
+from support.promises import holds
+from support.thorough import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +37,7 @@ def good(kind: str) -> dict[str, Any]:
 
 
 class Attack:
-    """A store with something in it, and a caller without manners."""
+    """Calls with hostile values, with assertions on their answers."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -67,17 +69,19 @@ def hostile(home: str) -> Iterator[Attack]:
         attack.watch.close()
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 @pytest.mark.parametrize("kind", TYPES)
 def test_any_value_in_any_field_of_a_body_is_kept_or_refused(kind: str, hostile: Attack) -> None:
-    for name, form in FIELDS[kind].items():
-        for value in VALUES:
-            nested = [[value]] if form.startswith("array") else [{"x": value}] if form == "object" else []
-            for hidden in (value, *nested):
-                hostile("submit_payload", {**good(kind), "body": {**SAMPLES[kind], name: hidden}})
+    for name, value in pairs(FIELDS[kind], VALUES, start=list(TYPES).index(kind), least=LEAST_VALUES):
+        form = FIELDS[kind][name]
+        nested = [[value]] if form.startswith("array") else [{"x": value}] if form == "object" else []
+        for hidden in (value, *nested):
+            hostile("submit_payload", {**good(kind), "body": {**SAMPLES[kind], name: hidden}})
     for tool, arguments in READS.items():
         hostile(tool, {**arguments, **({"type": kind} if tool == "retrieve_records" else {"entity_type": kind})})
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 def test_any_value_as_the_name_of_a_field_or_property_is_refused(hostile: Attack) -> None:
     for name in VALUES:
         if getattr(name, "__hash__", None):
@@ -87,6 +91,7 @@ def test_any_value_as_the_name_of_a_field_or_property_is_refused(hostile: Attack
                 hostile("retrieve_records", {**typed, "properties": {name: "x"}})
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 def test_any_value_in_any_place_of_a_provenance_is_kept_or_refused(hostile: Attack) -> None:
     for value in VALUES:
         for name in PROVENANCE:
@@ -94,16 +99,17 @@ def test_any_value_in_any_place_of_a_provenance_is_kept_or_refused(hostile: Atta
         hostile("submit_payload", {**good("release"), "provenance": {"source_refs": ["x", value]}})
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 def test_any_value_for_any_argument_beside_good_ones_is_served_or_refused(hostile: Attack) -> None:
     for tool, arguments in {"submit_payload": good("release"), **READS}.items():
         operation = catalog.find(tool)
         assert operation is not None
         hostile.store.call(tool, arguments)
-        for name in operation.parameters:
-            for value in VALUES:
-                hostile(tool, {**arguments, name: value})
+        for name, value in pairs(operation.parameters, VALUES, least=LEAST_VALUES):
+            hostile(tool, {**arguments, name: value})
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 def test_any_value_as_a_filter_or_search_term_is_served_or_refused(hostile: Attack) -> None:
     for value in VALUES:
         for typed in ({}, {"type": "feature_unit"}):
@@ -113,7 +119,8 @@ def test_any_value_as_a_filter_or_search_term_is_served_or_refused(hostile: Atta
         hostile("retrieve_records", {"ids": ["x", value]})
 
 
-def test_odd_but_good_text_is_kept_to_the_letter(hostile: Attack) -> None:
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
+def test_unusual_valid_text_is_stored_unchanged(hostile: Attack) -> None:
     for number, text in enumerate(value for value in VALUES if isinstance(value, str)):
         body = {**SAMPLES["agent_session"], "session_id": f"{number}", "outcomes": text, "actions": [{text: text}]}
         answer = outcome(hostile.store, "submit_payload", {**good("agent_session"), "body": body})
@@ -124,17 +131,17 @@ def test_odd_but_good_text_is_kept_to_the_letter(hostile: Attack) -> None:
             assert record in found
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 def test_hostile_bodies_get_one_typed_answer_over_mcp(mcp_server: McpServer) -> None:
     forget(mcp_server.home)
     door = McpDoor(mcp_server)
     codes = set()
     for kind in TYPES:
-        for name in FIELDS[kind]:
-            for value in OVER_THE_WIRE:
-                try:
-                    door("submit_payload", **{**good(kind), "body": {**SAMPLES[kind], name: value}})
-                except MossError as error:
-                    check_error(error, f"{kind}.{name} = {reprlib.repr(value)}")
-                    codes.add(error.code)
+        for name, value in pairs(FIELDS[kind], OVER_THE_WIRE, start=list(TYPES).index(kind)):
+            try:
+                door("submit_payload", **{**good(kind), "body": {**SAMPLES[kind], name: value}})
+            except MossError as error:
+                check_error(error, f"{kind}.{name} = {reprlib.repr(value)}")
+                codes.add(error.code)
     forget(mcp_server.home)
     assert codes == {"VALIDATION_ERROR"}

@@ -1,4 +1,4 @@
-"""What the documents promise of errors: the codes of this family, the path of what is wrong, and nothing written."""
+"""Errors of the record tools: the codes of this family, the path of the bad value, and no write."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from moss_memory.registry import catalog
 from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from storage.database import connect
 from support.beside import dump
+from support.promises import holds
 from support.python_process import run, without_root_powers
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ def parameters(tool: str) -> dict[str, dict[str, Any]]:
     return found.parameters
 
 
+@holds("5 input schemas: every argument of the document")
 @pytest.mark.parametrize("tool", ARGUMENTS)
-def test_every_tool_takes_the_arguments_of_the_document(tool: str) -> None:
+def test_every_tool_accepts_the_documented_arguments(tool: str) -> None:
     assert set(parameters(tool)) >= ARGUMENTS[tool]
 
 
+@holds("5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path")
 @pytest.mark.parametrize("tool", ARGUMENTS)
 def test_an_unknown_argument_of_a_record_tool_is_refused_with_the_nearest(archive: Archive, tool: str) -> None:
     for name in ARGUMENTS[tool]:
@@ -67,6 +70,7 @@ def test_an_unknown_argument_of_a_record_tool_is_refused_with_the_nearest(archiv
         assert name in error.message
 
 
+@holds("5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path")
 @pytest.mark.parametrize("tool", ARGUMENTS)
 def test_an_argument_of_a_wrong_type_is_a_validation_error_with_its_path(archive: Archive, tool: str) -> None:
     for name in ARGUMENTS[tool]:
@@ -77,6 +81,7 @@ def test_an_argument_of_a_wrong_type_is_a_validation_error_with_its_path(archive
             assert name in error.message
 
 
+@holds("5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path")
 def test_an_item_of_an_argument_of_a_wrong_type_is_refused_by_its_path(archive: Archive) -> None:
     for name, values in ITEMS.items():
         for value in values:
@@ -86,6 +91,7 @@ def test_an_item_of_an_argument_of_a_wrong_type_is_refused_by_its_path(archive: 
         archive.refuses_at("provenance.source_refs[2]", "release", provenance={"source_refs": ["a", "b", value]})
 
 
+@holds("5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path")
 def test_a_wrong_provenance_is_refused_by_its_path(archive: Archive) -> None:
     for name in ("extracted_at", "extractor_version", "agent_id"):
         for value in WRONG["string"]:
@@ -96,6 +102,7 @@ def test_a_wrong_provenance_is_refused_by_its_path(archive: Archive) -> None:
     assert "agent_id" in error.message
 
 
+@holds("5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path")
 def test_a_missing_argument_of_a_submission_is_refused_by_its_name(archive: Archive) -> None:
     for name in ("capability_id", "body"):
         for rest in ({}, {name: None}):
@@ -104,6 +111,7 @@ def test_a_missing_argument_of_a_submission_is_refused_by_its_name(archive: Arch
             assert (error.details or {})["path"] == name
 
 
+@holds("decisions §0: null is absent, except inside a body")
 @pytest.mark.parametrize("tool", ARGUMENTS)
 def test_a_null_argument_is_an_absent_one(archive: Archive, tool: str) -> None:
     archive.submit("release")
@@ -114,12 +122,14 @@ def test_a_null_argument_is_an_absent_one(archive: Archive, tool: str) -> None:
         assert with_null == without
 
 
+@holds("decisions §0: null is absent, except inside a body")
 def test_a_null_in_a_body_is_no_absent_field(archive: Archive) -> None:
     archive.submit("agent_session", ended_at=None)
     [record] = archive.records()
     assert record["properties"]["ended_at"] is None
 
 
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
 def test_a_body_without_limits_is_refused(timed: Archive) -> None:
     huge = {**SAMPLES["validation_result"], "details": {"log": "x" * 8_000_000}}
     timed.refuses_at("body", "validation_result", body=huge)
@@ -130,7 +140,8 @@ def test_a_body_without_limits_is_refused(timed: Archive) -> None:
     timed.refuses("release", provenance={"source_refs": ["x"] * 100_000})
 
 
-def test_values_that_json_cannot_carry_are_refused_by_their_path(timed: Archive) -> None:
+@holds("decisions §0: hostile values are a typed error, never silence, never INTERNAL")
+def test_values_without_a_json_form_are_refused_with_their_path(timed: Archive) -> None:
     for value in (float("nan"), float("inf"), 2**63, "\ud800", "a\0b", {1: 2}, ("a",)):
         timed.refuses_at("body.details.deep[0]", "validation_result", details={"deep": [value]})
         error = timed.door.refuses("VALIDATION_ERROR", "retrieve_records", properties={"status": value})
@@ -140,7 +151,8 @@ def test_values_that_json_cannot_carry_are_refused_by_their_path(timed: Archive)
     timed.refuses("release", client_request_id="a\0b")
 
 
-def test_only_one_thing_is_wrong_and_nothing_of_the_submission_is_kept(timed: Archive) -> None:
+@holds("5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path")
+def test_one_invalid_value_refuses_the_whole_submission(timed: Archive) -> None:
     last = times_of("feature_unit")[-1]
     for name in (*required_of("feature_unit"), last):
         timed.refuses("feature_unit", body={**SAMPLES["feature_unit"], name: 5})
@@ -152,12 +164,12 @@ def test_only_one_thing_is_wrong_and_nothing_of_the_submission_is_kept(timed: Ar
         assert timed.door(tool)[rows] == []
 
 
-# What fails in storage
+# Failures of storage
 
 
 def storage_error(store: Store, tool: str, code: str, storage_code: str, *, wait: bool = True) -> MossError:
-    """The error of a call that storage fails, in the codes of this family."""
-    before = dump(store.config.home) if storage_code == "STORAGE_BUSY" else {}  # the others no engine reads
+    """Return the error of a call that fails in storage; assert its code and the storage code in its details."""
+    before = dump(store.config.home) if storage_code == "STORAGE_BUSY" else {}  # else the store is unreadable
     with pytest.raises(MossError) as caught:
         store.call(tool, needed(tool), wait=wait)
     error = caught.value
@@ -167,8 +179,9 @@ def storage_error(store: Store, tool: str, code: str, storage_code: str, *, wait
     return error
 
 
+@holds("5 errors: DB_QUERY_FAILED and DB_INSERT_FAILED with the storage code")
 @pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
-def test_a_busy_store_is_a_failed_insert_that_can_be_tried_again(timed: Archive, store: Store) -> None:
+def test_a_busy_store_is_a_retryable_failed_insert(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
     fd = os.open(os.path.join(timed.home, "moss.lock"), os.O_RDWR)
     try:
@@ -182,8 +195,9 @@ def test_a_busy_store_is_a_failed_insert_that_can_be_tried_again(timed: Archive,
     assert store.call("submit_payload", NEEDED, wait=False)["created"] is True
 
 
+@holds("5 errors: DB_QUERY_FAILED and DB_INSERT_FAILED with the storage code")
 @pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
-def test_a_full_disk_is_a_failed_insert_and_reads_go_on(timed: Archive, store: Store) -> None:
+def test_a_full_disk_is_a_failed_insert_and_reads_still_work(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
     engine: Any = store._engine
     engine._writer.execute("pragma max_page_count = 1").fetchall()
@@ -199,8 +213,9 @@ def test_a_full_disk_is_a_failed_insert_and_reads_go_on(timed: Archive, store: S
     assert store.call("submit_payload", {**NEEDED, "body": body})["created"] is True
 
 
+@holds("5 errors: DB_QUERY_FAILED and DB_INSERT_FAILED with the storage code")
 @pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
-def test_a_store_that_cannot_be_written_is_a_failed_insert_and_reads_go_on(timed: Archive) -> None:
+def test_a_store_that_is_not_writable_is_a_failed_insert_and_reads_still_work(timed: Archive) -> None:
     timed.submit("feature_unit")
     script = f"""
 import sys
@@ -220,6 +235,7 @@ with open_at(sys.argv[1]) as store:
         os.chmod(timed.home, 0o700)
 
 
+@holds("5 errors: DB_QUERY_FAILED and DB_INSERT_FAILED with the storage code")
 @pytest.mark.sqlite("the version is written into the file by hand")
 def test_a_store_of_a_newer_version_fails_reads_as_queries_and_writes_as_inserts(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
@@ -237,12 +253,13 @@ def test_a_store_of_a_newer_version_fails_reads_as_queries_and_writes_as_inserts
 
 
 def say_version(home: str, version: int) -> None:
-    """Makes the database say that its schema has this version."""
+    """Set the schema version of the database."""
     connection = connect(home)
     connection.execute(f"pragma user_version = {version}")
     connection.close()
 
 
+@holds("5 errors: DB_QUERY_FAILED and DB_INSERT_FAILED with the storage code")
 @pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
 @pytest.mark.parametrize("code", ["STORAGE_CORRUPT", "NOT_A_STORE"])
 def test_a_damaged_store_is_a_failed_query(home: str, code: str) -> None:
@@ -262,6 +279,7 @@ def test_a_damaged_store_is_a_failed_query(home: str, code: str) -> None:
         assert (error.details or {})["storage_code"] == code
 
 
+@holds("decisions §5: provenance is optional, its fields too")
 def test_a_provenance_that_is_too_large_is_refused(archive: Archive) -> None:
     for provenance in ({"agent_id": "a" * 100_001}, {"source_refs": ["r" * 1000] * 101}, {"source_refs": ["r"] * 1001}):
         archive.refuses_at("provenance", "release", provenance=provenance)

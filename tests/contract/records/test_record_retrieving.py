@@ -1,4 +1,4 @@
-"""What the documents promise of `retrieve_records`: filters, order, pages, counts and words."""
+"""`retrieve_records`: filters, order, pages, counts and full-text search."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from contract.doors import StoreDoor
 from contract.records.archive import SAMPLES, TYPES, Archive
 from moss_memory.tools.record import record_queries
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -24,15 +25,16 @@ COUNTED = {
     "identity": ["probe"],
     "title": "probe",
 }
-"""A capability with a number and a boolean, which none of the built-in ones has."""
+"""A capability with a number and a boolean, which no built-in capability has."""
 
 
 def units(archive: Archive, *numbers: int, **fields: Any) -> list[str]:
-    """Submits feature units and returns the ids of their records."""
+    """Submit feature units and return the ids of their records."""
     return [archive.submit("feature_unit", id=f"FU-{number}", **fields)["payload_id"] for number in numbers]
 
 
-def test_a_record_shows_what_the_document_promises(timed: Archive, clock: Clock) -> None:
+@holds("5 retrieve_records: a record has id, type, properties, created_at and updated_at")
+def test_a_record_has_the_documented_fields(timed: Archive, clock: Clock) -> None:
     answer = timed.submit("feature_unit", workspace="Shop")
     clock.advance(1)
     [record] = timed.records()
@@ -46,6 +48,7 @@ def test_a_record_shows_what_the_document_promises(timed: Archive, clock: Clock)
     }
 
 
+@holds("decisions §5: newest first if there is no search; offset pages")
 def test_without_filters_every_record_is_shown_newest_first(archive: Archive) -> None:
     ids = [archive.submit(kind)["payload_id"] for kind in TYPES]
     assert archive.ids() == ids[::-1]
@@ -53,7 +56,8 @@ def test_without_filters_every_record_is_shown_newest_first(archive: Archive) ->
     assert archive.ids() == ids[::-1], "a repeated payload moved up"
 
 
-def test_the_newest_record_is_the_last_to_arrive_whatever_the_clock_says(timed: Archive, clock: Clock) -> None:
+@holds("decisions §5: newest first if there is no search; offset pages")
+def test_the_newest_record_is_the_last_arrival_regardless_of_the_clock(timed: Archive, clock: Clock) -> None:
     ids = units(timed, 1)
     clock.advance(-3600)
     ids += units(timed, 2)
@@ -61,6 +65,7 @@ def test_the_newest_record_is_the_last_to_arrive_whatever_the_clock_says(timed: 
     assert timed.ids(type="feature_unit", properties={"status": "in_progress"}) == ids[::-1]
 
 
+@holds("5 retrieve_records: filters by type")
 def test_a_type_shows_its_records_only(archive: Archive) -> None:
     ids = {kind: archive.submit(kind)["payload_id"] for kind in TYPES}
     for kind in TYPES:
@@ -70,6 +75,7 @@ def test_a_type_shows_its_records_only(archive: Archive) -> None:
         assert archive.ids(type=unknown, properties={"status": "completed"}) == []
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_a_property_equals_a_scalar(archive: Archive) -> None:
     one, two = units(archive, 1, status="completed") + units(archive, 2, status="deployed")
     assert archive.ids(type="feature_unit", properties={"status": "completed"}) == [one]
@@ -79,6 +85,7 @@ def test_a_property_equals_a_scalar(archive: Archive) -> None:
     assert archive.ids(type="feature_unit", properties={"status": 1}) == []
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_a_property_is_contained_in_an_array(archive: Archive) -> None:
     [one] = units(archive, 1, dependencies=["a", "b", "a"])
     [two] = units(archive, 2, dependencies=["b", "c, d"])
@@ -88,7 +95,8 @@ def test_a_property_is_contained_in_an_array(archive: Archive) -> None:
     assert archive.ids(properties={"dependencies": "c, d"}) == [two]
 
 
-def test_every_property_must_hold(archive: Archive) -> None:
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
+def test_every_property_must_match(archive: Archive) -> None:
     [one] = units(archive, 1, status="completed", risk_level="low", dependencies=["x"])
     [two] = units(archive, 2, status="completed", risk_level="high", dependencies=["x", "y"])
     units(archive, 3, status="planning", risk_level="low", dependencies=["y"])
@@ -99,12 +107,14 @@ def test_every_property_must_hold(archive: Archive) -> None:
     assert len(archive.ids(properties={})) == 3
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_a_field_that_is_null_or_missing_equals_nothing(archive: Archive) -> None:
     units(archive, 1, risk_level=None)
     for value in ("", "null", "None", 0, False):
         assert archive.ids(type="feature_unit", properties={"risk_level": value}) == []
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 @pytest.mark.parametrize("typed", [{"type": "feature_unit"}, {}], ids=["with its type", "without a type"])
 def test_a_time_in_a_property_is_compared_as_an_instant(archive: Archive, typed: dict[str, str]) -> None:
     for stored, others in {
@@ -118,8 +128,9 @@ def test_a_time_in_a_property_is_compared_as_an_instant(archive: Archive, typed:
     assert archive.ids(**typed, properties={"created_at": "yesterday"}) == []
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 @pytest.mark.parametrize("typed", [{"type": "feature_unit"}, {}], ids=["with its type", "without a type"])
-def test_how_a_time_is_kept_is_no_value_that_it_equals(archive: Archive, typed: dict[str, str]) -> None:
+def test_a_time_does_not_equal_its_stored_form(archive: Archive, typed: dict[str, str]) -> None:
     units(archive, 1, created_at="2025-12-30")
     seconds = 1_767_052_800
     for number in (seconds, seconds * 1000, seconds * 1_000_000):
@@ -129,6 +140,7 @@ def test_how_a_time_is_kept_is_no_value_that_it_equals(archive: Archive, typed: 
     assert archive.ids(**typed, properties={"description": "2025-12-30"}) == []
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_numbers_and_booleans_are_compared_by_value(archive: Archive) -> None:
     archive.add_capability("reading.json", COUNTED)
     sent = [("a", 1, True), ("b", 1.5, False), ("c", 0, True), ("d", 2.0, None), ("e", -7, False)]
@@ -144,6 +156,7 @@ def test_numbers_and_booleans_are_compared_by_value(archive: Archive) -> None:
         assert archive.ids(type="reading", properties=wrong) == []
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_long_values_are_compared_to_the_last_character(archive: Archive) -> None:
     long = "word " * 300
     [one] = units(archive, 1, description=long + "a", dependencies=[long])
@@ -154,6 +167,7 @@ def test_long_values_are_compared_to_the_last_character(archive: Archive) -> Non
     assert archive.ids(properties={"dependencies": long}) == [one]
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_a_filter_that_is_no_scalar_is_refused_by_its_path(archive: Archive) -> None:
     units(archive, 1)
     for value in (None, [], ["FU-090"], {}, {"a": 1}):
@@ -163,6 +177,7 @@ def test_a_filter_that_is_no_scalar_is_refused_by_its_path(archive: Archive) -> 
             assert (error.details or {})["path"] == "properties.dependencies"
 
 
+@holds("decisions §5: a property filter equals a scalar or is contained in an array")
 def test_more_properties_than_a_query_can_hold_are_refused(archive: Archive) -> None:
     units(archive, 1)
     for searched in ({}, {"search": "walrus", "search_mode": "keyword"}):
@@ -174,6 +189,7 @@ def test_more_properties_than_a_query_can_hold_are_refused(archive: Archive) -> 
             assert (error.details or {})["path"] == "properties"
 
 
+@holds("decisions §5: with a type, an unknown property is refused")
 def test_an_unknown_property_is_refused_with_a_type_and_finds_nothing_without(archive: Archive) -> None:
     units(archive, 1)
     for name in ("stat", "Status", "version", "", "name"):
@@ -184,7 +200,8 @@ def test_an_unknown_property_is_refused_with_a_type_and_finds_nothing_without(ar
         assert archive.ids(**asked) == []
 
 
-def test_ids_choose_records(archive: Archive) -> None:
+@holds("5 retrieve_records: filters by ids")
+def test_records_are_selected_by_ids(archive: Archive) -> None:
     one, two, three = units(archive, 1, 2, 3)
     assert archive.ids(ids=[one, three]) == [three, one]
     assert archive.ids(ids=[two, two]) == [two]
@@ -194,6 +211,7 @@ def test_ids_choose_records(archive: Archive) -> None:
     assert archive.ids(ids=[one], type="release") == []
 
 
+@holds("decisions §5: an optional workspace, default on submit, no filter on reads")
 def test_records_of_all_workspaces_are_shown_unless_one_is_named(archive: Archive) -> None:
     ids = [archive.submit("release", workspace=name)["payload_id"] for name in ("one", "other")]
     assert archive.ids() == ids[::-1]
@@ -204,6 +222,7 @@ def test_records_of_all_workspaces_are_shown_unless_one_is_named(archive: Archiv
     assert [record["workspace"] for record in archive.records()] == ["other", "one"]
 
 
+@holds("decisions §5: newest first if there is no search; offset pages")
 def test_pages_show_every_record_once_in_one_order(archive: Archive) -> None:
     ids = units(archive, *range(7))[::-1]
     for filters in ({}, {"type": "feature_unit"}, {"properties": {"status": "in_progress"}}):
@@ -211,6 +230,7 @@ def test_pages_show_every_record_once_in_one_order(archive: Archive) -> None:
         assert pages == [ids[:3], ids[3:6], ids[6:], []]
 
 
+@holds("decisions §5: limit 100 by default, 500 at most, never below 1")
 def test_a_limit_is_100_by_default_and_500_at_most(timed: Archive) -> None:
     ids = units(timed, *range(501))[::-1]
     assert isinstance(timed.door, StoreDoor)
@@ -227,7 +247,8 @@ def test_a_limit_is_100_by_default_and_500_at_most(timed: Archive) -> None:
         assert answer["pagination"]["limit"] == 500
 
 
-def test_a_clamped_limit_is_told_in_the_pagination(timed: Archive) -> None:
+@holds("decisions §0: a limit above the maximum is clamped and shown")
+def test_a_clamped_limit_is_reported_in_the_pagination(timed: Archive) -> None:
     units(timed, 1, 2)
     for asked, more in (({"limit": 501}, False), ({"limit": 1}, True), ({"limit": 1, "offset": 1}, False)):
         for search in ({}, {"search": ["token"], "search_mode": "keyword"}):
@@ -237,15 +258,17 @@ def test_a_clamped_limit_is_told_in_the_pagination(timed: Archive) -> None:
             assert pagination["has_more"] is more
 
 
+@holds("decisions §5: limit 100 by default, 500 at most, never below 1")
 @pytest.mark.parametrize("tool", ["retrieve_records", "retrieve_entities", "list_timeline_events"])
-def test_a_page_that_cannot_be_is_refused(archive: Archive, tool: str) -> None:
+def test_an_invalid_page_is_refused(archive: Archive, tool: str) -> None:
     for name, values in {"limit": (0, -1, -(2**63)), "offset": (-1, -(2**63))}.items():
         for value in values:
             error = archive.door.refuses("VALIDATION_ERROR", tool, **{name: value})
             assert (error.details or {})["path"] == name
 
 
-def test_the_total_counts_what_matches_the_filters(archive: Archive) -> None:
+@holds("5 include_total_count: counts the matches of the filters")
+def test_the_total_counts_the_records_that_match_the_filters(archive: Archive) -> None:
     units(archive, *range(5), status="planning")
     units(archive, 7, 8, status="deployed", description="a rare walrus", workspace="other")
     assert "total_count" not in archive.door("retrieve_records")
@@ -264,12 +287,13 @@ def test_the_total_counts_what_matches_the_filters(archive: Archive) -> None:
         for page in ({"limit": 1}, {"limit": 1, "offset": 1}, {"offset": 100}, {}):
             answer = archive.door("retrieve_records", include_total_count=True, **filters, **page)
             assert answer["total_count"] == total, filters
-            told = archive.door("retrieve_records", **filters, **page)
-            assert told["pagination"] == answer["pagination"]
-            assert told["pagination"]["total"] == total, filters
+            repeated = archive.door("retrieve_records", **filters, **page)
+            assert repeated["pagination"] == answer["pagination"]
+            assert repeated["pagination"]["total"] == total, filters
 
 
-def test_more_than_a_page_can_hold_is_only_counted_when_somebody_asks(archive: Archive) -> None:
+@holds("5 include_total_count: counts the matches of the filters")
+def test_matches_beyond_a_page_are_counted_on_request_only(archive: Archive) -> None:
     units(archive, *range(record_queries.COUNTED + 1))
     for asked in ({"limit": 1}, {"limit": record_queries.COUNTED}):
         assert "total" not in archive.door("retrieve_records", **asked)["pagination"]
@@ -281,6 +305,7 @@ def test_more_than_a_page_can_hold_is_only_counted_when_somebody_asks(archive: A
         assert archive.door("retrieve_records", **asked)["pagination"]["total"] == record_queries.COUNTED + 1
 
 
+@holds("5 search: terms find records by their words")
 @pytest.mark.parametrize(
     ("kind", "field"),
     [
@@ -292,7 +317,7 @@ def test_more_than_a_page_can_hold_is_only_counted_when_somebody_asks(archive: A
         ("architectural_decision", "alternatives"),
     ],
 )  # fmt: skip
-def test_a_record_is_found_at_once_by_the_words_it_says(archive: Archive, kind: str, field: str) -> None:
+def test_a_new_record_is_found_at_once_by_its_words(archive: Archive, kind: str, field: str) -> None:
     for other in TYPES:
         archive.submit(other)
     value: Any = "the great walrus of Tunis"
@@ -303,13 +328,15 @@ def test_a_record_is_found_at_once_by_the_words_it_says(archive: Archive, kind: 
     assert archive.words("narwhal") == []
 
 
-def test_what_was_done_in_a_session_and_found_by_a_check_is_searched_too(archive: Archive) -> None:
+@holds("5 search: terms find records by their words")
+def test_actions_of_sessions_and_findings_of_checks_are_searched_too(archive: Archive) -> None:
     session = archive.submit("agent_session", actions=[{"tool": "edit", "why": ["a walrus"]}])["payload_id"]
     check = archive.submit("validation_result", details={"failed": {"test_tunis": "expected 3"}})["payload_id"]
     assert archive.words("walrus") == [session]
     assert archive.words("expected") == [check]
 
 
+@holds("decisions §5: several search terms are alternatives")
 def test_several_terms_are_alternatives(archive: Archive) -> None:
     [walrus] = units(archive, 1, description="a walrus")
     [heron] = units(archive, 2, description="a heron")
@@ -320,12 +347,14 @@ def test_several_terms_are_alternatives(archive: Archive) -> None:
     assert archive.door("retrieve_records", search="heron", search_mode="keyword")["records"][0]["id"] == heron
 
 
-def test_the_record_that_says_more_of_the_words_comes_first(archive: Archive) -> None:
+@holds("decisions §0: ordered by the number of words matched")
+def test_the_record_with_more_of_the_words_is_ranked_first(archive: Archive) -> None:
     [both] = units(archive, 1, description="a walrus and a heron stand on the quiet shore of a long river")
     [one] = units(archive, 2, description="walrus")
     assert archive.words("walrus", "heron") == [both, one]
 
 
+@holds("decisions §5: filters apply before the limit")
 def test_a_search_stays_within_its_filters_before_the_limit(archive: Archive) -> None:
     [wanted] = units(archive, 1, description="one walrus among many others of its kind", status="deployed")
     units(archive, *range(2, 12), description="walrus", status="planning")
@@ -337,7 +366,8 @@ def test_a_search_stays_within_its_filters_before_the_limit(archive: Archive) ->
     assert len(archive.words("walrus", type="agent_decision", limit=1)) == 1
 
 
-def test_a_search_with_several_properties_must_meet_all(archive: Archive) -> None:
+@holds("decisions §5: filters apply before the limit")
+def test_a_search_with_several_properties_must_match_all(archive: Archive) -> None:
     [wanted] = units(archive, 1, description="a walrus", status="deployed", risk_level="low")
     units(archive, 2, description="a walrus", status="deployed", risk_level="high")
     units(archive, 3, description="a heron", status="deployed", risk_level="low")
@@ -345,6 +375,7 @@ def test_a_search_with_several_properties_must_meet_all(archive: Archive) -> Non
     assert found == [wanted]
 
 
+@holds("decisions §5: filters apply before the limit")
 def test_pages_of_a_search_show_every_record_once(archive: Archive) -> None:
     ids = units(archive, *range(7), description="the same walrus")
     pages = [archive.words("walrus", limit=3, offset=offset) for offset in range(0, 12, 3)]
@@ -352,6 +383,7 @@ def test_pages_of_a_search_show_every_record_once(archive: Archive) -> None:
     assert sorted(found for page in pages for found in page) == sorted(ids)
 
 
+@holds("5 search: terms find records by their words")
 def test_a_search_without_a_word_is_refused_and_punctuation_finds_nothing(archive: Archive) -> None:
     units(archive, 1)
     for blank in ([], [""], [" ", "\n"], "", " "):
@@ -360,12 +392,14 @@ def test_a_search_without_a_word_is_refused_and_punctuation_finds_nothing(archiv
     assert archive.words("...", "?!") == []
 
 
+@holds("5 search: terms find records by their words")
 def test_ordinary_text_is_searched_as_text_in_records(archive: Archive) -> None:
     [made] = units(archive, 1, description="see pr-123, src/auth and foo.go: it's in C++ (walrus")
     for text in ("pr-123", "src/auth", "foo.go", "it's walrus", "C++", "(walrus)", "walrus and", "call(walrus)"):
         assert archive.words(text) == [made], text
 
 
+@holds("decisions §0: operators have their exact meaning in every family, malformed ones are refused")
 @pytest.mark.parametrize(
     ("terms", "hits"),
     [
@@ -376,12 +410,13 @@ def test_ordinary_text_is_searched_as_text_in_records(archive: Archive) -> None:
         (["herdsm*", "a walrus elsewhere"], {1, 3}),
     ],
 )  # fmt: skip
-def test_operators_in_a_search_term_are_meant_exactly(archive: Archive, terms: list[str], hits: set[int]) -> None:
+def test_operators_in_a_search_term_are_applied_exactly(archive: Archive, terms: list[str], hits: set[int]) -> None:
     said = {1: "a quiet walrus", 2: "the quiet herd", 3: "one herdsman"}
     made = {units(archive, number, description=text)[0]: number for number, text in said.items()}
     assert {made[found] for found in archive.words(*terms)} == hits
 
 
+@holds("decisions §0: operators have their exact meaning in every family, malformed ones are refused")
 def test_a_malformed_search_term_is_refused(archive: Archive) -> None:
     units(archive, 1, description="a walrus")
     for text in ('"walrus', "(walrus", "walrus)", "walrus AND", "NOT", "walrus OR NOT heron"):
@@ -390,6 +425,7 @@ def test_a_malformed_search_term_is_refused(archive: Archive) -> None:
     archive.door.refuses("VALIDATION_ERROR", "retrieve_records", search=["walrus", "NOT heron"])
 
 
+@holds("5 search: terms find records by their words")
 def test_a_search_that_is_too_long_is_refused_by_the_name_of_its_argument(archive: Archive) -> None:
     units(archive, 1)
     error = archive.door.refuses("VALIDATION_ERROR", "retrieve_records", search=["walrus " * 2000])
@@ -397,6 +433,7 @@ def test_a_search_that_is_too_long_is_refused_by_the_name_of_its_argument(archiv
     assert (error.details or {})["path"].startswith("search")
 
 
+@holds("5 search_mode: semantic, keyword or both")
 def test_the_mode_of_a_search_is_one_of_three(archive: Archive) -> None:
     [made] = units(archive, 1, description="a walrus")
     assert made in archive.ids(search=["walrus"])
@@ -408,7 +445,8 @@ def test_the_mode_of_a_search_is_one_of_three(archive: Archive) -> None:
         assert "semantic" in error.message
 
 
-def test_a_hit_of_the_one_search_leads_to_its_record(archive: Archive) -> None:
+@holds("decisions §0: records are found by the one search, and cannot forge a highlight")
+def test_a_hit_of_moss_search_has_the_address_of_its_record(archive: Archive) -> None:
     [made] = units(archive, 1, description="a walrus", workspace="Shop")
     hits = [
         hit
@@ -419,6 +457,7 @@ def test_a_hit_of_the_one_search_leads_to_its_record(archive: Archive) -> None:
     assert archive.ids(**hits[0]["fetch"]["arguments"]) == [made]
 
 
+@holds("decisions §0: records are found by the one search, and cannot forge a highlight")
 def test_markup_in_a_record_cannot_forge_a_highlight(archive: Archive) -> None:
     units(archive, 1, description="<b>forged</b> & a walrus <script>")
     [hit] = archive.door("moss_search", search_mode="keyword", query="walrus")["items"]

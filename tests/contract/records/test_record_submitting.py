@@ -1,4 +1,4 @@
-"""What the documents promise of `submit_payload`: records kept once, observations counted, requests repeated safely."""
+"""`submit_payload`: deduplicated records, counted observations, idempotent requests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 from contract.doors import START_MS, Clock, open_test_store
 from contract.records.archive import EARLY, LATE, SAMPLES, TYPES, Archive, capability_of, without
 from support.beside import dump, rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DECISION = without("agent_decision", "context")
-"""A body that is also one of an architectural decision."""
+"""A body that is also valid for an architectural decision."""
 OTHER_CONTENT: dict[str, dict[str, Any]] = {
     "another value": {"description": "Sign tokens with another key"},
     "another case": {"description": SAMPLES["feature_unit"]["description"].upper()},
@@ -29,7 +30,8 @@ OTHER_CONTENT: dict[str, dict[str, Any]] = {
 }
 
 
-def test_a_submission_answers_what_the_document_promises(archive: Archive) -> None:
+@holds("5 submit_payload: answers payload_id, payload_content_id, payload_submission_id, created and message")
+def test_a_submission_returns_the_documented_fields(archive: Archive) -> None:
     answer = archive.submit("feature_unit")
     assert set(answer) == {
         "payload_id", "payload_content_id", "payload_submission_id", "created", "message", "entity_id", "workspace",
@@ -43,8 +45,9 @@ def test_a_submission_answers_what_the_document_promises(archive: Archive) -> No
     assert answer["workspace"] == "default"
 
 
+@holds("decisions §5: a submitted record is shown at once by record, entity and time")
 @pytest.mark.parametrize("kind", TYPES)
-def test_what_was_submitted_is_seen_at_once_by_every_read(archive: Archive, kind: str) -> None:
+def test_a_submission_is_visible_at_once_to_every_read(archive: Archive, kind: str) -> None:
     answer = archive.submit(kind)
     [record] = archive.records(ids=[answer["payload_id"]])
     assert (record["type"], record["properties"]) == (kind, SAMPLES[kind])
@@ -55,12 +58,14 @@ def test_what_was_submitted_is_seen_at_once_by_every_read(archive: Archive, kind
     assert all(event["entity_ids"] == [answer["entity_id"]] for event in events)
 
 
+@holds("5 submit_payload: answers payload_id, payload_content_id, payload_submission_id, created and message")
 def test_a_submission_id_carries_the_time_of_arrival(timed: Archive, clock: Clock) -> None:
     for _ in range(3):
         clock.advance(1.234)
         assert UUID(timed.submit("release")["payload_submission_id"]).int >> 80 == clock.ms
 
 
+@holds("decisions §5: a record is one distinct payload")
 def test_the_same_content_again_is_the_same_record_and_one_more_observation(archive: Archive) -> None:
     first, again = archive.submit("feature_unit"), archive.submit("feature_unit")
     assert (first["created"], again["created"]) == (True, False)
@@ -71,7 +76,8 @@ def test_the_same_content_again_is_the_same_record_and_one_more_observation(arch
     assert archive.entity()["observation_count"] == 2
 
 
-def test_who_said_it_and_when_makes_no_new_record(archive: Archive) -> None:
+@holds("decisions §5: a record is one distinct payload")
+def test_another_actor_or_time_creates_no_new_record(archive: Archive) -> None:
     first = archive.submit("feature_unit")
     for said in (
         {"provenance": {"agent_id": "someone"}},
@@ -83,7 +89,8 @@ def test_who_said_it_and_when_makes_no_new_record(archive: Archive) -> None:
     assert archive.entity()["observation_count"] == 4
 
 
-def test_the_order_of_keys_and_of_sources_makes_no_new_record(archive: Archive) -> None:
+@holds("decisions §5: a record is one distinct payload")
+def test_the_order_of_keys_and_of_sources_creates_no_new_record(archive: Archive) -> None:
     body = SAMPLES["validation_result"]
     first = archive.submit("validation_result", provenance={"source_refs": ["a", "b"]})
     details = dict(reversed(body["details"].items()))
@@ -93,6 +100,7 @@ def test_the_order_of_keys_and_of_sources_makes_no_new_record(archive: Archive) 
     assert (again["payload_id"], again["created"]) == (first["payload_id"], False)
 
 
+@holds("decisions §5: a record is one distinct payload")
 @pytest.mark.parametrize("change", OTHER_CONTENT.values(), ids=OTHER_CONTENT)
 def test_other_content_is_another_record_of_the_same_entity(archive: Archive, change: dict[str, Any]) -> None:
     first, other = archive.submit("feature_unit"), archive.submit("feature_unit", **change)
@@ -103,6 +111,7 @@ def test_other_content_is_another_record_of_the_same_entity(archive: Archive, ch
     assert archive.ids() == [other["payload_id"], first["payload_id"]]
 
 
+@holds("decisions §5: a record is one distinct payload")
 def test_the_same_body_of_another_capability_is_another_record(archive: Archive) -> None:
     one, other = (archive.submit(kind, body=DECISION) for kind in ("agent_decision", "architectural_decision"))
     assert one["payload_content_id"] != other["payload_content_id"]
@@ -110,6 +119,7 @@ def test_the_same_body_of_another_capability_is_another_record(archive: Archive)
     assert len(archive.ids()) == 2
 
 
+@holds("decisions §5: provenance is optional, its fields too")
 def test_provenance_and_each_of_its_fields_are_optional(archive: Archive) -> None:
     whole = {"source_refs": [], "extracted_at": "2025-12-31T15:30:00Z", "extractor_version": "v1", "agent_id": "a"}
     for name in whole:
@@ -122,6 +132,7 @@ def test_provenance_and_each_of_its_fields_are_optional(archive: Archive) -> Non
     assert len(archive.ids()) == 2, "only the extractor makes a difference"
 
 
+@holds("decisions §5: provenance is optional, its fields too")
 def test_no_provenance_is_the_same_as_an_empty_one(archive: Archive) -> None:
     answers = [archive.submit("release")]
     empty: list[Any] = [None, {}, {"source_refs": []}, {"source_refs": None}]
@@ -129,6 +140,7 @@ def test_no_provenance_is_the_same_as_an_empty_one(archive: Archive) -> None:
     assert len({answer["payload_id"] for answer in answers}) == 1
 
 
+@holds("decisions §5: content ids and entity ids are the same in every store")
 def test_content_and_entity_ids_are_the_same_in_every_store(timed: Archive, tmp_path: Path) -> None:
     with open_test_store(str(tmp_path / "elsewhere"), Clock(START_MS + 12_345)) as other:
         for kind in TYPES:
@@ -140,6 +152,7 @@ def test_content_and_entity_ids_are_the_same_in_every_store(timed: Archive, tmp_
             assert there["payload_submission_id"] != here["payload_submission_id"]
 
 
+@holds("decisions §5: content ids and entity ids are the same in every store")
 def test_content_and_entity_ids_do_not_change_from_one_version_to_the_next(timed: Archive) -> None:
     answer = timed.submit("feature_unit", provenance={"source_refs": ["b", "a"], "extractor_version": "v1"})
     assert answer["payload_content_id"] == "5c630a4b6f6763cb1aa8bac4d937b22c111c0a878cf845f8177f86325ec7c55f"
@@ -157,7 +170,8 @@ def test_content_and_entity_ids_do_not_change_from_one_version_to_the_next(timed
     assert event["event_id"] == "evt_e1a1beaf432531a110d6f24480b005b5"
 
 
-def test_content_and_entity_are_named_without_the_workspace_and_records_with_it(archive: Archive) -> None:
+@holds("decisions §5: hashes do not contain the workspace; everything else is per workspace")
+def test_record_ids_depend_on_the_workspace_and_content_and_entity_ids_do_not(archive: Archive) -> None:
     one, other = (archive.submit("feature_unit", workspace=name) for name in ("one", "other"))
     assert (one["created"], other["created"]) == (True, True)
     assert one["payload_content_id"] == other["payload_content_id"]
@@ -165,7 +179,8 @@ def test_content_and_entity_are_named_without_the_workspace_and_records_with_it(
     assert one["payload_id"] != other["payload_id"]
 
 
-def test_two_workspaces_never_mix(archive: Archive) -> None:
+@holds("decisions §5: hashes do not contain the workspace; everything else is per workspace")
+def test_records_of_two_workspaces_are_isolated(archive: Archive) -> None:
     archive.submit("feature_unit", workspace="one", provenance=EARLY)
     archive.submit("feature_unit", workspace="other", provenance=LATE, status="deployed", dependencies=["FU-080"])
     for name, status, needed in (("one", "in_progress", "FU-090"), ("other", "deployed", "FU-080")):
@@ -178,6 +193,7 @@ def test_two_workspaces_never_mix(archive: Archive) -> None:
         assert [(event["workspace"], event["source_record_id"]) for event in events] == [(name, record["id"])] * 2
 
 
+@holds("decisions §5: an optional workspace, default on submit, no filter on reads")
 def test_a_workspace_is_compared_normalized_and_default_when_left_out(archive: Archive) -> None:
     first = archive.submit("release", workspace="  Caf\u00e9   Shop ")
     again = archive.submit("release", workspace="cafe\u0301 SHOP")
@@ -187,6 +203,7 @@ def test_a_workspace_is_compared_normalized_and_default_when_left_out(archive: A
     assert (named["payload_id"], named["created"]) == (left_out["payload_id"], False)
 
 
+@holds("decisions §5: an optional workspace, default on submit, no filter on reads")
 def test_a_bad_workspace_is_refused_by_every_tool(archive: Archive) -> None:
     for bad in ("", "  ", "a\nb", "x" * 257):
         archive.refuses_at("workspace", "release", workspace=bad)
@@ -195,6 +212,7 @@ def test_a_bad_workspace_is_refused_by_every_tool(archive: Archive) -> None:
             assert (error.details or {})["path"] == "workspace"
 
 
+@holds("decisions §5: a repeated client_request_id gets the first answer and writes nothing")
 def test_a_repeated_request_gets_its_first_answer_and_adds_no_observation(archive: Archive) -> None:
     first = archive.submit("feature_unit", client_request_id="r-1")
     other = archive.submit("feature_unit")
@@ -205,6 +223,7 @@ def test_a_repeated_request_gets_its_first_answer_and_adds_no_observation(archiv
     assert archive.entity()["observation_count"] == 2
 
 
+@holds("decisions §5: a repeated client_request_id gets the first answer and writes nothing")
 def test_a_repeated_request_writes_nothing(archive: Archive) -> None:
     archive.submit("feature_unit", client_request_id="r-1")
     before = dump(archive.home)
@@ -212,6 +231,7 @@ def test_a_repeated_request_writes_nothing(archive: Archive) -> None:
     assert dump(archive.home) == before
 
 
+@holds("decisions §5: the same client_request_id with other content is refused")
 def test_a_request_id_used_for_other_content_is_refused(archive: Archive) -> None:
     first = archive.submit("feature_unit", client_request_id="r-1")
     for other in (
@@ -225,6 +245,7 @@ def test_a_request_id_used_for_other_content_is_refused(archive: Archive) -> Non
     assert archive.submit("feature_unit", client_request_id="r-1") == first
 
 
+@holds("decisions §5: a repeated client_request_id gets the first answer and writes nothing")
 def test_request_ids_are_of_their_workspace(archive: Archive) -> None:
     one = archive.submit("feature_unit", client_request_id="r-1", workspace="one")
     other = archive.submit("feature_unit", client_request_id="r-1", workspace="other", status="deployed")
@@ -232,7 +253,8 @@ def test_request_ids_are_of_their_workspace(archive: Archive) -> None:
     assert archive.submit("feature_unit", client_request_id="r-1", workspace=" ONE ") == one
 
 
-def test_every_submission_leaves_one_event_that_holds_nothing_of_its_body(archive: Archive) -> None:
+@holds("decisions §0: one event a write, never the text")
+def test_every_submission_writes_one_event_without_its_body(archive: Archive) -> None:
     answers = [archive.submit("agent_decision"), archive.submit("agent_decision"), archive.submit("release")]
     for tool in ("retrieve_records", "retrieve_entities", "list_timeline_events"):
         archive.door(tool)
@@ -242,6 +264,7 @@ def test_every_submission_leaves_one_event_that_holds_nothing_of_its_body(archiv
     assert {workspace for *_, workspace in events} == {"default"}
 
 
+@holds("5 retrieve_records: a record has id, type, properties, created_at and updated_at")
 def test_a_record_is_created_at_its_arrival_and_updated_by_the_last_observation(timed: Archive, clock: Clock) -> None:
     timed.submit("release")
     clock.advance(61.5)

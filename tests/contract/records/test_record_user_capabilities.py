@@ -1,4 +1,4 @@
-"""What the documents promise of the user's own capabilities: files that are checked, told apart and named when bad."""
+"""User-defined capabilities: files that are checked, marked as the user's, and reported if they are invalid."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from contract.records.archive import EARLY, LATE, SAMPLES, TYPES, Archive, capability_of
+from support.promises import holds
 
 OFFER: dict[str, Any] = {
     "capability_id": "shop:offer:v1",
@@ -36,12 +37,12 @@ BODY: dict[str, Any] = {
 
 
 def changed(**keys: Any) -> dict[str, Any]:
-    """The capability with some of its keys changed; the file that holds it is no good any more."""
+    """Return the capability with some keys changed, which makes its file invalid."""
     return {name: value for name, value in {**OFFER, **keys}.items() if value is not ...}
 
 
 def field(**form: Any) -> dict[str, Any]:
-    """The capability with one field more."""
+    """Return the capability with one more field."""
     return changed(fields={**OFFER["fields"], "odd": form})
 
 
@@ -75,6 +76,7 @@ def offer(archive: Archive, **said: Any) -> dict[str, Any]:
     return archive.submit("offer", capability_id="shop:offer:v1", **{"body": BODY, **said})
 
 
+@holds("decisions §5: users add capabilities as files")
 def test_a_file_in_the_folder_of_capabilities_is_a_capability(archive: Archive) -> None:
     archive.refuses("offer", code="UNKNOWN_CAPABILITY", capability_id="shop:offer:v1", body=BODY)
     archive.add_capability("offer.json", OFFER)
@@ -88,6 +90,7 @@ def test_a_file_in_the_folder_of_capabilities_is_a_capability(archive: Archive) 
     assert archive.words("walrus") == [answer["payload_id"]]
 
 
+@holds("decisions §5: users add capabilities as files")
 def test_a_users_capability_is_checked_like_the_built_in_ones(archive: Archive) -> None:
     archive.add_capability("offer.json", OFFER)
     for path, wrong in (
@@ -107,7 +110,8 @@ def test_a_users_capability_is_checked_like_the_built_in_ones(archive: Archive) 
     assert (error.details or {})["path"] == "properties.colour"
 
 
-def test_sets_and_other_arrays_of_a_users_capability_fold_as_its_file_says(archive: Archive) -> None:
+@holds("decisions §5: users add capabilities as files")
+def test_sets_and_arrays_of_a_users_capability_are_merged_as_its_file_declares(archive: Archive) -> None:
     archive.add_capability("offer.json", OFFER)
     offer(archive, tags=["b"], notes=["b"], provenance=LATE)
     offer(archive, tags=["a"], notes=["a"], provenance=EARLY)
@@ -115,7 +119,8 @@ def test_sets_and_other_arrays_of_a_users_capability_fold_as_its_file_says(archi
     assert (snapshot["tags"], snapshot["notes"]) == (["a", "b"], ["b"])
 
 
-def test_a_changed_file_counts_from_the_next_call_on(archive: Archive) -> None:
+@holds("decisions §5: users add capabilities as files")
+def test_a_changed_file_takes_effect_at_the_next_call(archive: Archive) -> None:
     archive.add_capability("offer.json", OFFER)
     offer(archive)
     archive.add_capability("offer.json", field(type="string", required=True))
@@ -127,7 +132,8 @@ def test_a_changed_file_counts_from_the_next_call_on(archive: Archive) -> None:
     assert archive.entity()["observation_count"] == 2
 
 
-def test_a_snapshot_and_its_past_stay_what_they_are_when_their_capability_is_taken_away(archive: Archive) -> None:
+@holds("decisions §5: users add capabilities as files")
+def test_current_and_past_snapshots_survive_the_removal_of_their_capability(archive: Archive) -> None:
     archive.add_capability("offer.json", OFFER)
     offer(archive, tags=["a"], provenance=EARLY)
     offer(archive, tags=["b"], provenance=LATE)
@@ -139,20 +145,22 @@ def test_a_snapshot_and_its_past_stay_what_they_are_when_their_capability_is_tak
     assert archive.entity(include_provenance=True, as_of="2999-12-31") == shown
 
 
-def test_capabilities_of_one_type_speak_of_the_same_entities(archive: Archive) -> None:
+@holds("decisions §5: users add capabilities as files")
+def test_capabilities_of_one_type_share_entities(archive: Archive) -> None:
     archive.add_capability("offer.json", OFFER)
     other = changed(capability_id="shop:price:v1", fields={"sku": {"type": "string"}, "price": {"type": "number"}})
     archive.add_capability("price.json", other)
     first = offer(archive, provenance=EARLY)
-    told = {"capability_id": "shop:price:v1", "body": {"sku": "a-1", "price": 4}}
-    second = archive.submit("offer", **told, provenance=LATE)
+    submission = {"capability_id": "shop:price:v1", "body": {"sku": "a-1", "price": 4}}
+    second = archive.submit("offer", **submission, provenance=LATE)
     assert second["entity_id"] == first["entity_id"]
     assert archive.snapshot() == {**BODY, "sku": "a-1", "price": 4}
     assert archive.ids(type="offer", properties={"price": 4}) == [second["payload_id"]]
 
 
+@holds("5 capability files: an invalid file is named, the others still work")
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
-def test_a_bad_file_is_named_with_its_fault_and_the_others_work(timed: Archive, content: Any) -> None:
+def test_an_invalid_file_is_reported_with_its_error_and_the_others_work(timed: Archive, content: Any) -> None:
     timed.add_capability("bad.json", content if isinstance(content, bytes) else json.dumps(content).encode())
     timed.add_capability("good.json", changed(capability_id="shop:good:v1"))
     shown = timed.door("record_capabilities")
@@ -169,7 +177,8 @@ def test_a_bad_file_is_named_with_its_fault_and_the_others_work(timed: Archive, 
     timed.submit("release")
 
 
-def test_bad_files_are_named_through_every_door(archive: Archive) -> None:
+@holds("5 capability files: an invalid file is named, the others still work")
+def test_invalid_files_are_reported_through_every_interface(archive: Archive) -> None:
     for number, content in enumerate(list(BAD.values())[:6]):
         archive.add_capability(
             f"bad{number}.json", content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -181,7 +190,8 @@ def test_bad_files_are_named_through_every_door(archive: Archive) -> None:
     archive.submit("release")
 
 
-def test_a_capability_is_told_apart_as_the_users(timed: Archive) -> None:
+@holds("decisions §5: users add capabilities as files")
+def test_a_user_capability_is_marked_as_such(timed: Archive) -> None:
     timed.add_capability("offer.json", OFFER)
     shown = timed.door("record_capabilities")
     assert "problems" not in shown
@@ -194,7 +204,8 @@ def test_a_capability_is_told_apart_as_the_users(timed: Archive) -> None:
     timed.door("submit_payload", capability_id=OFFER["capability_id"], body=own["example"])
 
 
-def test_of_two_files_with_one_id_the_first_counts_and_the_second_is_named(timed: Archive) -> None:
+@holds("5 capability files: an invalid file is named, the others still work")
+def test_the_second_of_two_files_with_one_id_is_reported_and_ignored(timed: Archive) -> None:
     timed.add_capability("a.json", OFFER)
     timed.add_capability("b.json", field(type="string", required=True))
     [problem] = timed.door("record_capabilities")["problems"]
@@ -202,6 +213,7 @@ def test_of_two_files_with_one_id_the_first_counts_and_the_second_is_named(timed
     offer(timed)
 
 
+@holds("5 capability files: an invalid file is named, the others still work")
 def test_a_built_in_capability_cannot_be_replaced(archive: Archive) -> None:
     archive.add_capability("release.json", changed(capability_id=capability_of("release")))
     archive.refuses_at("body.sku", "release", body=BODY)
@@ -209,7 +221,8 @@ def test_a_built_in_capability_cannot_be_replaced(archive: Archive) -> None:
     assert archive.records()[0]["properties"] == SAMPLES["release"]
 
 
-def test_files_that_are_no_capabilities_are_left_alone(timed: Archive, tmp_path: Any) -> None:
+@holds("5 capability files: an invalid file is named, the others still work")
+def test_other_files_in_the_capability_folder_are_ignored(timed: Archive, tmp_path: Any) -> None:
     folder = os.path.join(timed.home, "capabilities")
     os.makedirs(os.path.join(folder, "folder.json"))
     os.mkfifo(os.path.join(folder, "pipe.json"))
@@ -226,6 +239,7 @@ def test_files_that_are_no_capabilities_are_left_alone(timed: Archive, tmp_path:
     timed.submit("release")
 
 
+@holds("5 capability files: an invalid file is named, the others still work")
 def test_a_huge_file_is_refused_and_not_read_into_a_message(timed: Archive) -> None:
     timed.add_capability("huge.json", b'{"capability_id": "' + b"x" * 2_000_000 + b'"}')
     timed.add_capability("long.json", changed(capability_id="y" * 100_000))
@@ -235,6 +249,7 @@ def test_a_huge_file_is_refused_and_not_read_into_a_message(timed: Archive) -> N
     timed.submit("release")
 
 
+@holds("5 capability files: an invalid file is named, the others still work")
 def test_a_file_that_keeps_its_size_and_time_is_read_again(timed: Archive) -> None:
     path = os.path.join(timed.home, "capabilities", "offer.json")
     timed.add_capability("offer.json", json.dumps(OFFER).replace("{", "[", 1).encode())
@@ -245,7 +260,8 @@ def test_a_file_that_keeps_its_size_and_time_is_read_again(timed: Archive) -> No
     timed.door("submit_payload", capability_id=OFFER["capability_id"], body=BODY)
 
 
-def test_a_title_that_is_no_text_is_shown_as_json(timed: Archive) -> None:
+@holds("5 capability files: an invalid file is named, the others still work")
+def test_a_title_of_another_type_is_shown_as_json(timed: Archive) -> None:
     fields = {"key": {"type": "string", "required": True}, "what": {"type": "object"}}
     odd = {"capability_id": "a:odd:v1", "entity_type": "odd", "fields": fields, "identity": ["key"], "title": "what"}
     timed.add_capability("odd.json", odd)

@@ -1,4 +1,4 @@
-"""How an answer is held against `max_chars`, `max_bytes` and `max_lines`."""
+"""Check answers against `max_chars`, `max_bytes` and `max_lines`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUDGETS = [
 FIXED = ("radar", "handoff", "reasoning_ref", "docs", "stats", "notes", "trace", "pagination", "template")
 """Objects whose own keys a document names."""
 AGAIN = ("branch", "doc", "truncated")
-"""What the notes and the trace of an export may leave out: the export itself says it."""
+"""Keys that the notes and the trace of an export may omit because the export itself has them."""
 LONG = '\U0001f331 a long line of thought, "quoted" & é\n' * 40
 
 
@@ -34,7 +34,7 @@ def check_fits(answer: dict[str, Any], budget: dict[str, int]) -> None:
 
 
 def skeleton(value: Any, *, inside: bool = False) -> Any:
-    """The keys of an answer and of the objects in it that have keys of their own."""
+    """Return the keys of an answer and of its objects that have documented keys of their own."""
     left_out = {"next_cursor", "omitted", *(AGAIN if inside and "entries" in value else ())}
     return {
         name: skeleton(part, inside=True) if name in FIXED and isinstance(part, dict) else None
@@ -44,7 +44,7 @@ def skeleton(value: Any, *, inside: bool = False) -> Any:
 
 
 def check_budget(ask: Ask, full: dict[str, Any], name: str, most: int) -> dict[str, Any]:
-    """An answer that fits, has every key, and says truthfully whether it is all there is."""
+    """Assert that an answer fits its budget, has every key, and is marked as truncated exactly if it is."""
     answer = ask(**{name: most})
     check_fits(answer, {name: most})
     assert skeleton(answer) == skeleton(full), (name, most)
@@ -58,7 +58,7 @@ def check_budget(ask: Ask, full: dict[str, Any], name: str, most: int) -> dict[s
 
 
 def check_next(answer: dict[str, Any], full: dict[str, Any], name: str, most: int) -> None:
-    """The next call goes only when nothing else is left that could make room for it."""
+    """Assert that the next call is dropped only if nothing else could make room for it."""
     inside = "next" not in full
     whole = full.get("radar", {}).get("next") if inside else full["next"]
     kept = answer.get("radar", {}).get("next") if inside else answer["next"]
@@ -74,7 +74,7 @@ def check_next(answer: dict[str, Any], full: dict[str, Any], name: str, most: in
 
 
 def bare(value: Any) -> Any:
-    """An answer of which nothing is left but its keys."""
+    """Return the smallest answer with the same keys."""
     if isinstance(value, dict):
         return {name: bare(part) for name, part in value.items()}
     if isinstance(value, list):

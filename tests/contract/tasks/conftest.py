@@ -1,4 +1,4 @@
-"""An empty workspace behind each door, and one whose time a test decides."""
+"""Fixtures: an empty workspace behind each door, and one with a test clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def desk(call: Door) -> Iterator[Desk]:
-    """A workspace without plans and tasks, once behind `Store.call` and once behind an MCP server."""
+    """Return an empty workspace, once behind `Store.call` and once behind an MCP server."""
     beside.forget(call.home)
     yield Desk(call)
     beside.forget(call.home)
@@ -25,5 +25,5 @@ def desk(call: Door) -> Iterator[Desk]:
 
 @pytest.fixture
 def timed(door: StoreDoor) -> Desk:
-    """A workspace without plans and tasks in a store that believes `clock`."""
+    """Return an empty workspace in a store that uses `clock`."""
     return Desk(door)

@@ -1,4 +1,4 @@
-"""What the documents promise of budgets in reads of tasks: never exceeded, never silent, every row reached."""
+"""Budgets of reads of tasks: limits are kept, truncation is reported, every row can be reached."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -22,7 +23,7 @@ ONE_LINE = LONG.replace("\n", " ")
 
 
 def fill(desk: Desk) -> None:
-    """A workspace in which every read has much to say."""
+    """Fill a workspace so that every read returns many rows."""
     desk.plan(ONE_LINE[:900], tags=[f"{number} {'t' * 90}" for number in range(50)], description=LONG * 20)
     steps = [
         {"title": f"{number} {ONE_LINE[:600]}", "success_criteria": [LONG] * 5, "tests": [LONG] * 5, "blockers": [LONG]}
@@ -36,6 +37,7 @@ def fill(desk: Desk) -> None:
     desk.close("TASK-001", "s:0", "s:1")
 
 
+@holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
 def test_every_read_of_tasks_takes_the_three_budgets() -> None:
     reads = {
         tool.name for tool in catalog.operations() if tool.name.startswith("tasks_") and "max_chars" in tool.parameters
@@ -47,8 +49,9 @@ def test_every_read_of_tasks_takes_the_three_budgets() -> None:
         assert set(LEAST) <= set(tool.parameters)
 
 
+@holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
 @pytest.mark.parametrize("tool", READS)
-def test_no_budget_of_a_read_of_tasks_is_ever_exceeded_or_silent(desk: Desk, tool: str) -> None:
+def test_every_budget_of_a_read_of_tasks_is_kept_and_truncation_is_reported(desk: Desk, tool: str) -> None:
     fill(desk)
     given = {"workspace": "Shop", **READS[tool]}
     full = desk.door(tool, **given, max_chars=0)
@@ -57,6 +60,7 @@ def test_no_budget_of_a_read_of_tasks_is_ever_exceeded_or_silent(desk: Desk, too
         check_budget(partial(desk.door, tool, **given), full, name, most)
 
 
+@holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
 @pytest.mark.parametrize("tool", READS)
 def test_all_budgets_of_a_read_of_tasks_hold_at_once(timed: Desk, tool: str) -> None:
     fill(timed)
@@ -65,6 +69,7 @@ def test_all_budgets_of_a_read_of_tasks_hold_at_once(timed: Desk, tool: str) -> 
         check_fits(timed.door(tool, workspace="Shop", **READS[tool], **budget), budget)
 
 
+@holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
 def test_a_budget_below_the_least_is_refused_by_every_read_of_tasks(timed: Desk) -> None:
     timed.plan()
     timed.task()
@@ -75,6 +80,7 @@ def test_a_budget_below_the_least_is_refused_by_every_read_of_tasks(timed: Desk)
             timed.door(tool, workspace="Shop", **arguments, **{name: None})
 
 
+@holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
 @pytest.mark.parametrize("tool", READS)
 @pytest.mark.parametrize("wide", ["W", "\U0001f331"])
 def test_the_least_budget_of_a_read_of_tasks_holds_with_the_longest_names(timed: Desk, wide: str, tool: str) -> None:
@@ -98,7 +104,7 @@ def test_the_least_budget_of_a_read_of_tasks_holds_with_the_longest_names(timed:
     def ask(**budget: int) -> dict[str, Any]:
         answer = timed.door(tool, **given, **budget)
         if "capsule" in answer:
-            assert answer["capsule"].pop("version") > 0  # every hand-over is the next one
+            assert answer["capsule"].pop("version") > 0  # each hand-over is the next one
         return answer
 
     full = ask(max_chars=0)
@@ -106,6 +112,7 @@ def test_the_least_budget_of_a_read_of_tasks_holds_with_the_longest_names(timed:
         check_budget(ask, full, name, most)
 
 
+@holds("decisions §3 budgets: next is the last to go")
 def test_the_next_call_of_ordinary_work_is_whole_in_the_least_budget(desk: Desk) -> None:
     fill(desk)
     radar = desk.radar("TASK-001")["radar"]
@@ -117,7 +124,8 @@ def test_the_next_call_of_ordinary_work_is_whole_in_the_least_budget(desk: Desk)
         assert handed["next"]["arguments"] == radar["next"]["arguments"]
 
 
-def test_a_small_radar_still_says_what_is_to_be_done_now(desk: Desk) -> None:
+@holds("decisions §3 budgets: next is the last to go")
+def test_a_small_radar_still_shows_the_current_action(desk: Desk) -> None:
     desk.task("Rotate the signing key", "Make the new key", *(f"step {number}" for number in range(40)))
     small = desk("radar", target="TASK-001", max_chars=1000)
     assert small["radar"] == desk.radar("TASK-001")["radar"]
@@ -126,6 +134,7 @@ def test_a_small_radar_still_says_what_is_to_be_done_now(desk: Desk) -> None:
     assert small["truncated"] is True
 
 
+@holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize(("name", "most"), BUDGETS)
 def test_paging_a_list_through_a_budget_gives_every_task_exactly_once(timed: Desk, name: str, most: int) -> None:
     fill(timed)
@@ -142,6 +151,7 @@ def test_paging_a_list_through_a_budget_gives_every_task_exactly_once(timed: Des
     assert found == made
 
 
+@holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize(("name", "most"), BUDGETS)
 def test_paging_events_through_a_budget_gives_every_event_exactly_once(timed: Desk, name: str, most: int) -> None:
     fill(timed)
@@ -149,7 +159,8 @@ def test_paging_events_through_a_budget_gives_every_event_exactly_once(timed: De
     assert [event["event_id"] for event in timed.events(None, limit=5, **{name: most})] == told
 
 
-def test_under_a_budget_the_newest_events_wait(desk: Desk) -> None:
+@holds("shapes budgets: paging through a budget still gives every row exactly once")
+def test_a_budget_drops_the_newest_events_first(desk: Desk) -> None:
     desk.task()
     for number in range(30):
         desk("edit", target="TASK-001", title=f"title {number}")
@@ -161,7 +172,8 @@ def test_under_a_budget_the_newest_events_wait(desk: Desk) -> None:
     assert (answer["has_more"], answer["truncated"]) == (True, True)
 
 
-def test_the_rest_of_an_export_is_reached_from_where_its_budget_cut(timed: Desk) -> None:
+@holds("shapes budgets: paging through a budget still gives every row exactly once")
+def test_the_rest_of_an_export_can_be_read_after_truncation(timed: Desk) -> None:
     timed.task("A", "a")
     for number in range(20):
         timed("note", target="TASK-001", note=f"note {number} " + "x" * 100)
@@ -179,6 +191,7 @@ def test_the_rest_of_an_export_is_reached_from_where_its_budget_cut(timed: Desk)
             assert seqs == [entry["seq"] for entry in whole["entries"]], (most, part)
 
 
+@holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
 def test_a_budget_on_tasks_changes_nothing_in_the_store(timed: Desk) -> None:
     fill(timed)
     before = dump(timed.door.home)
@@ -187,7 +200,8 @@ def test_a_budget_on_tasks_changes_nothing_in_the_store(timed: Desk) -> None:
     assert dump(timed.door.home) == before
 
 
-def test_a_hand_over_is_stored_whole_whatever_its_answer_may_hold(timed: Desk) -> None:
+@holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
+def test_a_hand_over_is_stored_whole_if_its_answer_is_truncated(timed: Desk) -> None:
     fill(timed)
     timed("handoff", target="TASK-001", as_capsule=True)
     whole = timed.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")["capsule_text"]

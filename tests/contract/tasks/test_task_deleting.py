@@ -1,15 +1,17 @@
-"""What the documents promise of `tasks_delete`: what goes, what stays, and that numbers never return."""
+"""`tasks_delete`: deleted subtrees, kept history, and numbers that are never reused."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from support.beside import rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
 
 
+@holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
 def test_a_deleted_step_takes_its_subtree_along(desk: Desk) -> None:
     desk.task("A", "a", "b", "c")
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}, {"title": "b.b"}])
@@ -25,14 +27,16 @@ def test_a_deleted_step_takes_its_subtree_along(desk: Desk) -> None:
         desk.misses("delete", target="TASK-001", path=path)
 
 
-def test_a_path_that_only_begins_alike_is_no_part_of_the_subtree(desk: Desk) -> None:
+@holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
+def test_a_path_with_a_common_prefix_is_not_part_of_the_subtree(desk: Desk) -> None:
     desk.task("A", *(f"{number}" for number in range(12)))
     desk("decompose", target="TASK-001", parent="s:10", steps=[{"title": "x"}])
     desk("delete", target="TASK-001", path="s:1")
     assert list(desk.steps("TASK-001")) == ["s:0", *(f"s:{number}" for number in range(2, 11)), "s:10.s:0", "s:11"]
 
 
-def test_a_deleted_task_is_found_nowhere(desk: Desk) -> None:
+@holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
+def test_a_deleted_task_is_absent_from_every_read(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk.task("B")
@@ -52,7 +56,8 @@ def test_a_deleted_task_is_found_nowhere(desk: Desk) -> None:
         assert rows(desk.door.home, f"select count(*) from {table}") == [(0,)], table
 
 
-def test_history_of_what_is_deleted_stays_in_the_trace(desk: Desk) -> None:
+@holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
+def test_the_trace_of_a_deleted_task_is_kept(desk: Desk) -> None:
     desk.task("A", "a")
     desk("note", target="TASK-001", note="worth keeping")
     desk("delete", target="TASK-001", path="s:0")
@@ -65,6 +70,7 @@ def test_history_of_what_is_deleted_stays_in_the_trace(desk: Desk) -> None:
     assert [event["type"] for event in desk.events()][-1] == "task_deleted"
 
 
+@holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
 def test_a_deleted_plan_takes_its_tasks_along_each_with_its_event(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
@@ -84,7 +90,8 @@ def test_a_deleted_plan_takes_its_tasks_along_each_with_its_event(desk: Desk) ->
     assert set(desk.nodes("TASK-003")) == {"task:TASK-003"}
 
 
-def test_numbers_of_what_is_deleted_never_return(desk: Desk) -> None:
+@holds("shapes tasks delete: numbers never return")
+def test_numbers_of_deleted_tasks_are_never_reused(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a")
     desk("delete", target="TASK-001")
@@ -94,7 +101,8 @@ def test_numbers_of_what_is_deleted_never_return(desk: Desk) -> None:
     assert [entry["title"] for entry in desk.trace("TASK-001")] == ["task_created", "task_deleted"]
 
 
-def test_a_done_plan_may_lose_a_task_and_stays_done(desk: Desk) -> None:
+@holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
+def test_a_done_plan_stays_done_if_a_task_is_deleted(desk: Desk) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk("complete", target="TASK-001")

@@ -1,4 +1,4 @@
-"""What the documents promise of task events: `tasks_delta`, automatic ingestion into the trace, one transaction."""
+"""Task events: `tasks_delta`, ingestion into the trace, and atomicity."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.beside import Beside, dump, rows
+from support.promises import holds
 
 if TYPE_CHECKING:
     pass
@@ -46,23 +47,25 @@ LIFE: list[tuple[str, str, dict[str, Any]]] = [
     ("task_deleted", "delete", {"target": "TASK-002"}),
     ("status_changed", "complete", {"target": "PLAN-001", "status": "ACTIVE"}),
 ]  # fmt: skip
-"""One mutation of every kind after the other, with the event it makes."""
+"""One mutation of each kind, in order, with the type of its event."""
 
 
 @pytest.fixture
-def lived(desk: Desk) -> tuple[Desk, list[dict[str, Any]]]:
-    """A desk on which every mutation was made, and what each answered."""
+def mutated(desk: Desk) -> tuple[Desk, list[dict[str, Any]]]:
+    """Run every mutation and return the workspace with the answers."""
     return desk, [desk(tool, **arguments) for _, tool, arguments in LIFE]
 
 
-def test_every_mutating_tool_is_part_of_the_life_below() -> None:
+@holds("decisions §4 and §7: the family has twenty tools, and every mutation among them makes an event")
+def test_every_mutating_tool_is_in_the_list_of_mutations() -> None:
     family = {tool.name for tool in catalog.operations() if tool.name.startswith("tasks_") and tool.mutates}
     assert family == {f"tasks_{tool}" for _, tool, _ in LIFE} | {"tasks_focus", "tasks_handoff"}
     assert len([tool for tool in catalog.operations() if tool.name.startswith("tasks_")]) == 20
 
 
-def test_every_mutation_makes_one_event_that_delta_shows_as_it_was_answered(lived: Any) -> None:
-    desk, answers = lived
+@holds("decisions §4 delta: events since an event_id, with the promised fields")
+def test_every_mutation_makes_one_event_that_delta_returns_unchanged(mutated: Any) -> None:
+    desk, answers = mutated
     events = desk.events()
     assert [event["type"] for event in events] == [kind for kind, _, _ in LIFE]
     assert events == [answer["event"] for answer in answers]
@@ -74,8 +77,9 @@ def test_every_mutation_makes_one_event_that_delta_shows_as_it_was_answered(live
         assert len(event["event_id"]) == 26
 
 
-def test_every_event_is_once_in_the_trace_of_its_target(lived: Any) -> None:
-    desk, answers = lived
+@holds("4 automatic ingestion: every mutation is in the trace of its entity with the same event_id")
+def test_every_event_is_once_in_the_trace_of_its_target(mutated: Any) -> None:
+    desk, answers = mutated
     events = desk.events()
     for target in {answer["id"] for answer in answers}:
         own = [event for event in events if event["target"] == target]
@@ -91,20 +95,23 @@ def test_every_event_is_once_in_the_trace_of_its_target(lived: Any) -> None:
             assert entry["ts_ms"] == event["ts_ms"]
 
 
-def test_no_event_and_no_trace_entry_holds_the_text_of_a_note_or_of_evidence(lived: Any) -> None:
-    desk, _ = lived
+@holds("decisions §0: no event holds the text of a note")
+def test_events_and_trace_entries_never_contain_the_text_of_a_note_or_of_evidence(mutated: Any) -> None:
+    desk, _ = mutated
     for (payload,) in rows(desk.door.home, "select payload from events where payload is not null"):
         assert "secret" not in payload
     for target in ("TASK-001", "PLAN-001"):
         assert not any("secret" in str(entry) for entry in desk.trace(target))
 
 
-def test_a_mutation_writes_one_row_to_the_log_of_events(lived: Any) -> None:
-    desk, _ = lived
+@holds("decisions §4 delta: events since an event_id, with the promised fields")
+def test_a_mutation_writes_one_row_to_the_log_of_events(mutated: Any) -> None:
+    desk, _ = mutated
     tools = [tool for (tool,) in rows(desk.door.home, "select tool from events order by seq")]
     assert tools == [f"tasks_{tool}" for _, tool, _ in LIFE]
 
 
+@holds("decisions §0: tasks_delta and last_event show task events, ordered by seq and not by id")
 def test_status_shows_the_last_task_event(desk: Desk) -> None:
     desk.room("init")
     assert desk.room("status")["last_event"] is None
@@ -119,7 +126,8 @@ def test_status_shows_the_last_task_event(desk: Desk) -> None:
     assert desk.another("Elsewhere").room("status")["last_event"] is None
 
 
-def test_delta_begins_after_the_event_it_is_given(desk: Desk) -> None:
+@holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
+def test_delta_starts_after_the_given_event(desk: Desk) -> None:
     desk.task()
     for number in range(4):
         desk("note", target="TASK-001", note=f"{number}")
@@ -131,7 +139,8 @@ def test_delta_begins_after_the_event_it_is_given(desk: Desk) -> None:
         assert answer == {"events": events[at + 1 :], "has_more": False, "truncated": False}
 
 
-def test_delta_goes_on_in_pages(desk: Desk) -> None:
+@holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
+def test_delta_returns_events_in_pages(desk: Desk) -> None:
     desk.task()
     for number in range(6):
         desk("note", target="TASK-001", note=f"{number}")
@@ -142,7 +151,8 @@ def test_delta_goes_on_in_pages(desk: Desk) -> None:
     assert len(desk("delta", limit=10_000)["events"]) == 7
 
 
-def test_delta_shows_fifty_events_unless_told_otherwise(timed: Desk) -> None:
+@holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
+def test_delta_returns_fifty_events_by_default(timed: Desk) -> None:
     timed.task()
     for number in range(51):
         timed("note", target="TASK-001", note=f"{number}")
@@ -151,7 +161,8 @@ def test_delta_shows_fifty_events_unless_told_otherwise(timed: Desk) -> None:
     assert len(timed("delta", limit=200)["events"]) == 52
 
 
-def test_delta_shows_the_events_of_its_workspace_only(desk: Desk) -> None:
+@holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
+def test_delta_returns_only_the_events_of_its_workspace(desk: Desk) -> None:
     other = desk.another("Other")
     desk.task()
     other.task()
@@ -162,7 +173,8 @@ def test_delta_shows_the_events_of_its_workspace_only(desk: Desk) -> None:
     assert desk.another("Empty")("delta") == {"events": [], "has_more": False, "truncated": False}
 
 
-def test_an_event_of_another_family_is_no_task_event(desk: Desk) -> None:
+@holds("decisions §0: tasks_delta and last_event show task events, ordered by seq and not by id")
+def test_an_event_of_another_family_is_not_a_task_event(desk: Desk) -> None:
     desk.task()
     desk.room.note("a note")
     event_ids = [event_id for (event_id,) in rows(desk.door.home, "select event_id from events order by seq")]
@@ -171,7 +183,8 @@ def test_an_event_of_another_family_is_no_task_event(desk: Desk) -> None:
     desk.misses("delta", since=event_ids[1])
 
 
-def test_events_stand_in_the_order_in_which_they_happened_also_when_the_clock_steps_back(home: str) -> None:
+@holds("decisions §0: tasks_delta and last_event show task events, ordered by seq and not by id")
+def test_events_are_in_order_of_occurrence_if_the_clock_steps_back(home: str) -> None:
     clock = Clock()
     with open_test_store(home, clock) as store:
         desk = Desk(StoreDoor(store))
@@ -184,6 +197,7 @@ def test_events_stand_in_the_order_in_which_they_happened_also_when_the_clock_st
         assert [entry["seq"] for entry in desk.trace("TASK-001")] == sorted(e["seq"] for e in desk.trace("TASK-001"))
 
 
+@holds("decisions §0: tasks_delta and last_event show task events, ordered by seq and not by id")
 def test_events_are_ordered_by_their_sequence_and_not_by_their_id(home: str) -> None:
     ids = iter(f"{number:026d}" for number in range(1000, 0, -1))
     with Store(load_config(home, cwd="/"), clock_ms=Clock(), id_source=lambda now_ms: next(ids)) as store:
@@ -198,6 +212,7 @@ def test_events_are_ordered_by_their_sequence_and_not_by_their_id(home: str) -> 
         assert last["event_id"] == events[-1]["event_id"]
 
 
+@holds("4 automatic ingestion: ingesting the same event_id twice creates no duplicate")
 def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
     timed.task()
     timed("note", target="TASK-001", note="n")
@@ -212,11 +227,12 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
     assert set(counted.values()) == {1}
 
 
+@holds("4 automatic ingestion: ingesting the same event_id twice creates no duplicate")
 def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.tools.task.graph_projection import task_document
     from moss_memory.tools.task.model.task_rows import find_task
-    from moss_memory.tools.task.task_writes import ingest
+    from moss_memory.tools.task.task_mutation import append_event
 
     timed.task()
     [event] = timed.events()
@@ -236,9 +252,9 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
         workspace = "Shop"
         trace = task_document(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")
         said = {name: event[name] for name in ("type", "target", "payload")}
-        assert ingest(tx, trace, event["event_id"], said) is False
-        assert ingest(tx, trace, "01J9ZK4T9Q3W7X0V5M2N8B6C4D", said) is True
-        assert ingest(tx, trace, "01J9ZK4T9Q3W7X0V5M2N8B6C4D", said) is False
+        assert append_event(tx, trace, event["event_id"], said) is False
+        assert append_event(tx, trace, "01J9ZK4T9Q3W7X0V5M2N8B6C4D", said) is True
+        assert append_event(tx, trace, "01J9ZK4T9Q3W7X0V5M2N8B6C4D", said) is False
         tx.commit()
     finally:
         tx.release()
@@ -247,8 +263,9 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     assert len(after) == len(before) + 1
 
 
+@holds("decisions §4: state, event, trace entry and graph are written in one transaction")
 @pytest.mark.parametrize("table", ["events", "doc_entries", "graph_versions", "tasks", "steps"])
-def test_a_mutation_that_fails_in_one_part_leaves_no_part(timed: Desk, table: str) -> None:
+def test_a_mutation_that_fails_in_one_part_changes_nothing(timed: Desk, table: str) -> None:
     timed.task("A", "a")
     with Beside(timed.door.home) as beside:
         beside.trap("no_insert", f"insert on {table}")
@@ -269,7 +286,8 @@ def test_a_mutation_that_fails_in_one_part_leaves_no_part(timed: Desk, table: st
     assert [event["type"] for event in timed.events()] == ["task_created", "step_done", "task_created"]
 
 
-def test_tasks_write_to_their_own_branch_whatever_is_checked_out(desk: Desk) -> None:
+@holds("4 branching: tasks ingest into the canonical branch; branching and checkout do not touch tasks")
+def test_tasks_write_to_their_own_branch_whichever_branch_is_checked_out(desk: Desk) -> None:
     desk.task("A", "a")
     desk.room.branch("what-if", "task/TASK-001")
     desk.room("checkout", ref="what-if")
@@ -284,7 +302,8 @@ def test_tasks_write_to_their_own_branch_whatever_is_checked_out(desk: Desk) -> 
     assert desk.room.nodes("what-if", doc="TASK-001-graph")["step:STEP-001"]["status"] == "open"
 
 
-def test_branching_and_checking_out_change_no_task(desk: Desk) -> None:
+@holds("4 branching: tasks ingest into the canonical branch; branching and checkout do not touch tasks")
+def test_creating_and_checking_out_branches_change_no_task(desk: Desk) -> None:
     desk.task("A", "a")
     before = desk.radar("TASK-001")
     desk.room.branch("what-if", "task/TASK-001")

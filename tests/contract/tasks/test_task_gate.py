@@ -1,4 +1,4 @@
-"""What the documents promise of closing and opening: verify, done, reopen, block, complete, and revisions."""
+"""Closing and reopening: verify, done, reopen, block, complete, and revisions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.tasks.desk import BOTH, GUARDED
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -17,11 +18,11 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "done": {"path": "s:0", "checkpoints": BOTH}, "reopen": {"path": "s:1"}, "block": {"path": "s:0"},
     "complete": {"status": "ACTIVE"}, "evidence": {"links": ["l"]}, "delete": {"path": "s:0"},
 }  # fmt: skip
-"""A call of each mutation that a task with an open step s:0 and a closed step s:1 accepts."""
+"""One call of each mutation that is valid for a task with an open step s:0 and a closed step s:1."""
 
 
 def guarded(desk: Desk) -> None:
-    """Makes a task whose only step has criteria and tests."""
+    """Create a task whose only step has criteria and tests."""
     desk("create", kind="task", title="A", steps=[GUARDED])
 
 
@@ -30,7 +31,8 @@ def two_steps(desk: Desk) -> None:
     desk.close("TASK-001", "s:1")
 
 
-def test_a_step_closes_only_when_criteria_and_tests_are_confirmed(desk: Desk) -> None:
+@holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
+def test_a_step_closes_only_if_criteria_and_tests_are_confirmed(desk: Desk) -> None:
     guarded(desk)
     error = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
     assert error.status == 409
@@ -46,12 +48,13 @@ def test_a_step_closes_only_when_criteria_and_tests_are_confirmed(desk: Desk) ->
     assert desk.steps("TASK-001")["s:0"]["done"] is True
 
 
+@holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
 @pytest.mark.parametrize(
     ("defined", "missing"),
     [({}, []), ({"success_criteria": "it signs"}, ["criteria"]), ({"tests": ["pytest"]}, ["tests"]),
      ({"success_criteria": [], "tests": []}, []), ({"blockers": ["the vault"]}, [])],
 )  # fmt: skip
-def test_closing_a_step_asks_for_what_the_step_defines(timed: Desk, defined: Any, missing: list[str]) -> None:
+def test_closing_a_step_requires_the_checkpoints_that_it_defines(timed: Desk, defined: Any, missing: list[str]) -> None:
     timed("create", kind="task", title="A", steps=[{"title": "a", **defined}])
     if missing:
         error = timed.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
@@ -61,6 +64,7 @@ def test_closing_a_step_asks_for_what_the_step_defines(timed: Desk, defined: Any
     assert timed.steps("TASK-001")["s:0"]["done"] is True
 
 
+@holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
 def test_the_refusal_names_what_to_check_and_the_checkpoints_to_add(desk: Desk) -> None:
     guarded(desk)
     refused = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
@@ -78,7 +82,8 @@ def test_the_refusal_names_what_to_check_and_the_checkpoints_to_add(desk: Desk) 
     assert desk.steps("TASK-001")["s:0"]["done"] is True
 
 
-def test_done_without_steps_leads_to_complete(desk: Desk) -> None:
+@holds("decisions §10: on a task without steps tasks_done names tasks_complete")
+def test_done_without_steps_proposes_complete(desk: Desk) -> None:
     desk.task("A")
     for code, address in (("INVALID_REQUEST", {}), ("NOT_FOUND", {"path": "s:0"}), ("NOT_FOUND", {"step_id": "x"})):
         recovery = desk.refuses(code, "done", target="TASK-001", **address).recovery
@@ -91,7 +96,8 @@ def test_done_without_steps_leads_to_complete(desk: Desk) -> None:
     assert desk.shown("TASK-001")["status"] == "DONE"
 
 
-def test_done_without_a_step_leads_to_the_only_open_one(desk: Desk) -> None:
+@holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
+def test_done_without_a_step_proposes_the_only_open_step(desk: Desk) -> None:
     two_steps(desk)
     recovery = desk.refuses("INVALID_REQUEST", "done", target="TASK-001", checkpoints=BOTH).recovery
     assert recovery is not None
@@ -104,7 +110,8 @@ def test_done_without_a_step_leads_to_the_only_open_one(desk: Desk) -> None:
     assert desk.steps("TASK-001")["s:0"]["done"] is True
 
 
-def test_a_step_may_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
+@holds("decisions §10: on a task without steps tasks_done names tasks_complete")
+def test_a_step_can_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
     desk.task("A", "a", "b")
     answer = desk("done", target="TASK-001", path="s:0", checkpoints={**BOTH, "perf": True})
     assert answer["revision"] == 2
@@ -114,7 +121,8 @@ def test_a_step_may_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
     assert all(step["done"] for step in desk.steps("TASK-001").values())
 
 
-def test_a_refused_close_keeps_not_even_the_confirmations_it_brought(desk: Desk) -> None:
+@holds("decisions §10: on a task without steps tasks_done names tasks_complete")
+def test_a_refused_close_discards_its_confirmations(desk: Desk) -> None:
     guarded(desk)
     desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0", checkpoints={"criteria": True})
     assert desk.steps("TASK-001")["s:0"]["checkpoints"] == {}
@@ -123,7 +131,8 @@ def test_a_refused_close_keeps_not_even_the_confirmations_it_brought(desk: Desk)
     assert desk.steps("TASK-001")["s:0"]["checkpoints"] == BOTH
 
 
-def test_a_confirmation_may_be_taken_back(desk: Desk) -> None:
+@holds("decisions §4 verify: confirms checkpoints of a step")
+def test_a_confirmation_can_be_revoked(desk: Desk) -> None:
     guarded(desk)
     desk("verify", target="TASK-001", path="s:0", checkpoints=BOTH)
     desk("verify", target="TASK-001", path="s:0", checkpoints={"docs": True, "tests": False})
@@ -133,6 +142,7 @@ def test_a_confirmation_may_be_taken_back(desk: Desk) -> None:
     desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
 
 
+@holds("decisions §4 verify: confirms checkpoints of a step")
 def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: Desk) -> None:
     desk.task("A", "a")
     all_five = dict.fromkeys(("criteria", "tests", "security", "perf", "docs"), True)
@@ -153,6 +163,7 @@ def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: Desk) -> Non
     desk.refuses("INVALID_REQUEST", "done", target="TASK-001", path="s:0", checkpoints={"criteria": "yes"})
 
 
+@holds("decisions §4: a step that is blocked or has open children does not close")
 def test_a_blocked_step_does_not_close(desk: Desk) -> None:
     desk.task("A", "a")
     answer = desk("block", target="TASK-001", path="s:0", reason="  waiting for the vault ")
@@ -167,7 +178,8 @@ def test_a_blocked_step_does_not_close(desk: Desk) -> None:
     desk("done", target="TASK-001", path="s:0", checkpoints=BOTH)
 
 
-def test_a_step_may_be_blocked_without_a_reason(desk: Desk) -> None:
+@holds("decisions §4 block: blocks and unblocks a step with a reason")
+def test_a_step_can_be_blocked_without_a_reason(desk: Desk) -> None:
     desk.task("A", "a")
     desk("block", target="TASK-001", path="s:0")
     assert desk.steps("TASK-001")["s:0"]["blocked"] is True
@@ -175,6 +187,7 @@ def test_a_step_may_be_blocked_without_a_reason(desk: Desk) -> None:
     desk.refuses("INVALID_REQUEST", "block", target="TASK-001", path="s:0", blocked="yes")
 
 
+@holds("decisions §4: a step that is blocked or has open children does not close")
 def test_a_step_with_open_children_does_not_close(desk: Desk) -> None:
     desk.task("A", "a")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
@@ -184,7 +197,8 @@ def test_a_step_with_open_children_does_not_close(desk: Desk) -> None:
     desk.close("TASK-001", "s:0.s:1", "s:0")
 
 
-def test_a_closed_step_is_left_alone_until_it_is_opened(desk: Desk) -> None:
+@holds("decisions §10: on a task without steps tasks_done names tasks_complete")
+def test_a_closed_step_cannot_be_changed_until_it_is_reopened(desk: Desk) -> None:
     desk.task("A", "a")
     desk.close("TASK-001", "s:0")
     for tool, arguments in (
@@ -196,7 +210,8 @@ def test_a_closed_step_is_left_alone_until_it_is_opened(desk: Desk) -> None:
         desk.refuses("CONFLICT", tool, target="TASK-001", path="s:0", **arguments)
 
 
-def test_a_reopened_step_must_be_confirmed_anew(desk: Desk) -> None:
+@holds("decisions §4 reopen: reopens a step or a task")
+def test_a_reopened_step_must_be_confirmed_again(desk: Desk) -> None:
     guarded(desk)
     desk.refuses("CONFLICT", "reopen", target="TASK-001", path="s:0")
     desk.close("TASK-001", "s:0")
@@ -206,7 +221,8 @@ def test_a_reopened_step_must_be_confirmed_anew(desk: Desk) -> None:
     desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
 
 
-def test_reopening_a_step_opens_what_is_closed_above_it(desk: Desk) -> None:
+@holds("decisions §4 reopen: reopens a step or a task")
+def test_reopening_a_step_reopens_its_closed_ancestors(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
     desk.close("TASK-001", "s:0.s:0", "s:0.s:1", "s:0", "s:1")
@@ -217,6 +233,7 @@ def test_reopening_a_step_opens_what_is_closed_above_it(desk: Desk) -> None:
     assert desk.shown("TASK-001")["status"] == "ACTIVE"
 
 
+@holds("decisions §4 reopen: reopens a step or a task")
 def test_reopening_a_done_task_makes_it_active(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a")
@@ -230,7 +247,8 @@ def test_reopening_a_done_task_makes_it_active(desk: Desk) -> None:
     assert desk.steps("TASK-001")["s:0"]["done"] is True
 
 
-def test_a_task_of_a_done_plan_opens_only_after_the_plan(desk: Desk) -> None:
+@holds("decisions §4 reopen: reopens a step or a task")
+def test_a_task_of_a_done_plan_reopens_only_after_the_plan(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk.close("TASK-001", "s:0")
@@ -244,7 +262,8 @@ def test_a_task_of_a_done_plan_opens_only_after_the_plan(desk: Desk) -> None:
     desk("reopen", target="TASK-001", path="s:0")
 
 
-def test_a_task_is_done_only_when_every_step_is(desk: Desk) -> None:
+@holds("decisions §4 complete: sets TODO, ACTIVE, DONE; DONE needs every step done")
+def test_a_task_is_done_only_if_every_step_is_done(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     error = desk.refuses("CONFLICT", "complete", target="TASK-001")
@@ -254,7 +273,8 @@ def test_a_task_is_done_only_when_every_step_is(desk: Desk) -> None:
     assert desk.shown("TASK-001")["status"] == "DONE"
 
 
-def test_a_plan_is_done_only_when_its_tasks_and_steps_are(desk: Desk) -> None:
+@holds("decisions §4: a plan is DONE only when its tasks are")
+def test_a_plan_is_done_only_if_its_tasks_and_steps_are_done(desk: Desk) -> None:
     desk.plan(steps=[{"title": "a"}])
     desk.task("A", parent="PLAN-001")
     desk.task("B", parent="PLAN-001")
@@ -270,6 +290,7 @@ def test_a_plan_is_done_only_when_its_tasks_and_steps_are(desk: Desk) -> None:
     assert desk.shown("PLAN-001")["status"] == "DONE"
 
 
+@holds("decisions §4 complete: sets TODO, ACTIVE, DONE; DONE needs every step done")
 def test_a_status_is_todo_active_or_done(desk: Desk) -> None:
     desk.task("A", "a")
     for status in ("ACTIVE", "TODO", "ACTIVE"):
@@ -284,6 +305,7 @@ def test_a_status_is_todo_active_or_done(desk: Desk) -> None:
     assert desk.shown("TASK-001")["status"] == "TODO"
 
 
+@holds("decisions §4: revisions start at 1 and rise by one per write")
 @pytest.mark.parametrize("tool", MUTATIONS)
 def test_a_mutation_raises_the_revision_of_its_target_by_one(timed: Desk, tool: str) -> None:
     timed.plan()
@@ -299,8 +321,9 @@ def test_a_mutation_raises_the_revision_of_its_target_by_one(timed: Desk, tool: 
     assert [timed.revision(one) for one in ("PLAN-001", "TASK-002")] == others
 
 
+@holds("decisions §4: an expected_revision that does not match is VERSION_MISMATCH")
 @pytest.mark.parametrize("tool", MUTATIONS)
-def test_a_mutation_for_another_revision_is_a_mismatch(timed: Desk, tool: str) -> None:
+def test_a_mutation_with_another_expected_revision_is_a_mismatch(timed: Desk, tool: str) -> None:
     two_steps(timed)
     now = timed.revision("TASK-001")
     for wrong in (now - 1, now + 1, 0, -1):
@@ -311,6 +334,7 @@ def test_a_mutation_for_another_revision_is_a_mismatch(timed: Desk, tool: str) -
     assert answer["revision"] == now + 1
 
 
+@holds("decisions §4: an expected_revision that does not match is VERSION_MISMATCH")
 def test_revisions_are_checked_through_every_door(desk: Desk) -> None:
     desk.task("A", "a")
     desk.refuses("VERSION_MISMATCH", "note", target="TASK-001", note="n", expected_revision=2)
@@ -318,7 +342,8 @@ def test_revisions_are_checked_through_every_door(desk: Desk) -> None:
     desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note="n", expected_revision="2")
 
 
-def test_a_task_whose_steps_are_all_closed_is_completed_as_a_whole(desk: Desk) -> None:
+@holds("decisions §10: on a task without steps tasks_done names tasks_complete")
+def test_a_task_with_only_closed_steps_can_be_completed(desk: Desk) -> None:
     desk.task("A", "a")
     desk("done", target="TASK-001", path="s:0")
     error = desk.refuses("INVALID_REQUEST", "done", target="TASK-001")

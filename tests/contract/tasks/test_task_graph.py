@@ -1,4 +1,4 @@
-"""What the documents promise of plans and tasks in the graph: `task:` and `step:` nodes that are always true."""
+"""Plans and tasks in the graph: `task:` and `step:` nodes that match their tasks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from contract.doors import StoreDoor, outcome
 from contract.reasoning.room import edge, gone, node, state
 from contract.tasks.desk import BOTH, Desk
+from support.promises import holds
 
 if TYPE_CHECKING:
     from moss_memory.store import Store
@@ -19,6 +20,7 @@ def statuses(desk: Desk, target: str) -> dict[str, str]:
     return {one: found["status"] for one, found in desk.nodes(target).items()}
 
 
+@holds("decisions §4: each mutation writes the task: and step: graph projection")
 def test_a_task_and_its_steps_are_nodes_of_its_graph(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}])
@@ -38,7 +40,8 @@ def test_a_task_and_its_steps_are_nodes_of_its_graph(desk: Desk) -> None:
     }  # fmt: skip
 
 
-def test_the_graph_follows_every_change(desk: Desk) -> None:
+@holds("decisions §4: each mutation writes the task: and step: graph projection")
+def test_the_graph_reflects_every_change(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("edit", target="TASK-001", title="New")
     assert desk.nodes("TASK-001")["task:TASK-001"]["title"] == "New"
@@ -58,7 +61,8 @@ def test_the_graph_follows_every_change(desk: Desk) -> None:
     assert desk.edges("TASK-001") == {("task:TASK-001", "contains", "step:STEP-002")}
 
 
-def test_a_plan_shows_its_tasks_and_a_task_what_it_depends_on(desk: Desk) -> None:
+@holds("decisions §4: each mutation writes the task: and step: graph projection")
+def test_a_plan_is_linked_to_its_tasks_and_a_task_to_its_dependencies(desk: Desk) -> None:
     desk.plan("P")
     desk.task("A", parent="PLAN-001")
     desk.task("B")
@@ -75,7 +79,8 @@ def test_a_plan_shows_its_tasks_and_a_task_what_it_depends_on(desk: Desk) -> Non
     assert desk.edges("TASK-001") == set()
 
 
-def test_only_what_changed_gets_a_new_version(desk: Desk) -> None:
+@holds("decisions §4: each mutation writes the task: and step: graph projection")
+def test_only_changed_nodes_get_a_new_version(desk: Desk) -> None:
     desk.task("A", "a", "b")
     before = desk.nodes("TASK-001")
     desk("block", target="TASK-001", path="s:1")
@@ -89,7 +94,8 @@ def test_only_what_changed_gets_a_new_version(desk: Desk) -> None:
         assert desk.nodes("TASK-001") == after, tool
 
 
-def test_ids_of_tasks_and_steps_are_refused_from_outside(desk: Desk) -> None:
+@holds("shapes graph: task: and step: ids are refused from outside")
+def test_external_writes_to_ids_of_tasks_and_steps_are_refused(desk: Desk) -> None:
     desk.task("A", "a")
     here = {"target": "TASK-001"}
     desk.room.apply(node("mine"), **here)
@@ -107,7 +113,8 @@ def test_ids_of_tasks_and_steps_are_refused_from_outside(desk: Desk) -> None:
     desk.room.refuses("INVALID_REQUEST", "think_link", from_="mine", rel="about", to="task:TASK-001", **here)
 
 
-def test_what_others_add_to_the_graph_stays_when_tasks_change(desk: Desk) -> None:
+@holds("decisions §4: each mutation writes the task: and step: graph projection")
+def test_external_nodes_and_edges_survive_changes_of_tasks(desk: Desk) -> None:
     desk.task("A", "a")
     desk.room.apply(
         node("mine", "note", title="kept"), node("other"), edge("mine", "about", "other"), target="TASK-001"
@@ -120,8 +127,8 @@ def test_what_others_add_to_the_graph_stays_when_tasks_change(desk: Desk) -> Non
     assert desk.edges("TASK-001") == {("mine", "about", "other")}
 
 
-class Life:
-    """Random work on a few plans and tasks, whose graphs must always say what the radar says."""
+class RandomWork:
+    """Random operations on a few plans and tasks, whose graphs must always match the radar."""
 
     def __init__(self, store: Store, seed: int) -> None:
         self.desk = Desk(StoreDoor(store))
@@ -176,7 +183,7 @@ class Life:
         assert sorted(traced) == sorted(told)
 
     def expected(self, target: str, item: Any, radar: Any, everything: Any) -> tuple[Any, Any]:
-        """The nodes and edges that the projection should consist of."""
+        """Return the expected nodes and edges of the projection."""
         me = f"task:{target}"
         nodes = {me: (item["kind"], item["title"], item["status"])}
         edges = set()
@@ -196,7 +203,7 @@ class Life:
         return nodes, edges
 
     def check_order(self, radar: Any, everything: Any) -> None:
-        """Nothing is closed over something open."""
+        """Assert that nothing is closed while something below it is open."""
         open_paths = [step["path"] for step in radar["steps"] if not step["done"]]
         for step in radar["steps"]:
             assert not (step["done"] and any(path.startswith(f"{step['path']}.") for path in open_paths))
@@ -207,9 +214,10 @@ class Life:
             assert all(one["status"] == "DONE" for one in mine)
 
 
+@holds("decisions §4: each mutation writes the task: and step: graph projection")
 @pytest.mark.parametrize("seed", range(4))
-def test_after_any_work_the_graph_says_what_the_radar_says(store: Store, seed: int) -> None:
-    life = Life(store, seed)
+def test_after_random_operations_the_graph_matches_the_radar(store: Store, seed: int) -> None:
+    life = RandomWork(store, seed)
     for _ in range(6):
         for _ in range(20):
             life.move()

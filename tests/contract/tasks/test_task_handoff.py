@@ -1,4 +1,4 @@
-"""What the documents promise of `tasks_handoff`: done, remaining, risks, the radar, and a capsule that passes lint."""
+"""`tasks_handoff`: done and remaining work, risks, the radar, and a capsule that passes lint."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import FULL, StoreDoor, open_test_store
 from contract.tasks.desk import Desk, check_call
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -16,10 +17,11 @@ NASTY = [
     "# Objective", "```", "a\n## Decisions\nb", "~~~\nx", "Objective:", "**Next actions:**", "- [ ] x", "é\u2028z",
     "x" * 1000,     "\U0001f331" * 1000, "## Objective ##", "{", "<b>bold</b>",
 ]  # fmt: skip
-"""Titles that could be taken for parts of a capsule."""
+"""Titles that look like parts of a capsule."""
 
 
-def test_a_hand_over_tells_what_is_done_what_remains_and_what_is_at_risk(desk: Desk) -> None:
+@holds("decisions §4 handoff: done, remaining, risks, plus the radar and the next call")
+def test_a_hand_over_lists_done_work_remaining_work_and_risks(desk: Desk) -> None:
     desk.task("A", "a", "b", "c")
     desk.close("TASK-001", "s:0")
     desk("block", target="TASK-001", path="s:1", reason="the vault")
@@ -36,7 +38,8 @@ def test_a_hand_over_tells_what_is_done_what_remains_and_what_is_at_risk(desk: D
     check_call(answer["next"])
 
 
-def test_a_hand_over_shows_every_piece_of_evidence_whole(desk: Desk) -> None:
+@holds("decisions §4 evidence: links, checks and small texts of a step or task")
+def test_a_hand_over_contains_every_piece_of_evidence_in_full(desk: Desk) -> None:
     desk.task("A", "a", "b")
     link = "https://example.org/" + "x" * 500
     desk("evidence", target="TASK-001", path="s:0", links=[link], checks=[f"check {number}" for number in range(9)])
@@ -52,7 +55,8 @@ def test_a_hand_over_shows_every_piece_of_evidence_whole(desk: Desk) -> None:
     assert answer["truncated"] is False
 
 
-def test_the_hand_over_of_a_plan_tells_of_its_tasks(desk: Desk) -> None:
+@holds("decisions §4 handoff: done, remaining, risks, plus the radar and the next call")
+def test_the_hand_over_of_a_plan_lists_its_tasks(desk: Desk) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk.task("B", parent="PLAN-001")
@@ -62,7 +66,8 @@ def test_the_hand_over_of_a_plan_tells_of_its_tasks(desk: Desk) -> None:
     assert [line.split()[0] for line in handoff["remaining"]] == ["TASK-002"]
 
 
-def test_a_hand_over_may_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> None:
+@holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
+def test_a_hand_over_can_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> None:
     desk.task("A", "a", "b", description="Every key of the shop.")
     desk.close("TASK-001", "s:0")
     answer = desk("handoff", target="TASK-001", as_capsule=True)
@@ -78,7 +83,8 @@ def test_a_hand_over_may_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> 
         assert part in capsule["capsule_text"]
 
 
-def test_storing_a_hand_over_is_no_change_of_the_task(desk: Desk) -> None:
+@holds("decisions §4 handoff: done, remaining, risks, plus the radar and the next call")
+def test_storing_a_hand_over_does_not_change_the_task(desk: Desk) -> None:
     desk.task()
     events = desk.events()
     desk("handoff", target="TASK-001", as_capsule=True)
@@ -87,6 +93,7 @@ def test_storing_a_hand_over_is_no_change_of_the_task(desk: Desk) -> None:
     assert len(desk.trace("TASK-001")) == 1
 
 
+@holds("shapes tasks handoff: repeating replaces the capsule")
 def test_repeating_a_hand_over_replaces_its_capsule(desk: Desk) -> None:
     desk.task("A", "a")
     first = desk("handoff", target="TASK-001", as_capsule=True)["capsule"]
@@ -97,7 +104,8 @@ def test_repeating_a_hand_over_replaces_its_capsule(desk: Desk) -> None:
     assert "Done: s:0 a" in desk.door("capsule_fetch", id=first["id"])["capsule_text"]
 
 
-def test_a_capsule_that_moss_did_not_write_is_left_alone(desk: Desk) -> None:
+@holds("decisions §4: a capsule of that name that Moss did not write is left alone")
+def test_a_capsule_of_another_origin_is_not_overwritten(desk: Desk) -> None:
     desk.task()
     desk.door("capsule_store", capsule_text=FULL, name="task-001-HANDOFF", workspace="shop")
     desk.refuses("NAME_ALREADY_EXISTS", "handoff", target="TASK-001", as_capsule=True)
@@ -106,7 +114,8 @@ def test_a_capsule_that_moss_did_not_write_is_left_alone(desk: Desk) -> None:
     desk("handoff", target="TASK-001", as_capsule=True)
 
 
-def test_hand_overs_of_plans_and_workspaces_do_not_meet(desk: Desk) -> None:
+@holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
+def test_hand_overs_of_different_plans_and_workspaces_do_not_collide(desk: Desk) -> None:
     desk.task()
     desk.plan()
     other = desk.another("Other")
@@ -120,8 +129,9 @@ def test_hand_overs_of_plans_and_workspaces_do_not_meet(desk: Desk) -> None:
     assert desk.door("capsule_fetch", name="PLAN-001-handoff", workspace="Shop")["id"] in ids
 
 
+@holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
 @pytest.mark.parametrize("title", NASTY, ids=range(len(NASTY)))
-def test_no_title_makes_the_capsule_of_a_hand_over_too_thin(timed: Desk, title: str) -> None:
+def test_the_capsule_of_a_hand_over_passes_lint_with_any_title(timed: Desk, title: str) -> None:
     timed.task(title, title, title, description=title)
     timed("define", target="TASK-001", path="s:1", blockers=[title])
     timed("block", target="TASK-001", path="s:1", reason=title)
@@ -130,7 +140,8 @@ def test_no_title_makes_the_capsule_of_a_hand_over_too_thin(timed: Desk, title: 
     timed.door("capsule_store", capsule_text=text, name="again")
 
 
-def test_the_capsule_of_a_large_hand_over_keeps_within_the_limit_of_capsules(home: str, clock: Clock) -> None:
+@holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
+def test_the_capsule_of_a_large_hand_over_stays_within_the_limit_of_capsules(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, capsule_max_chars=4000) as store:
         desk = Desk(StoreDoor(store))
         desk.task("A", *("x" * 900 for _ in range(150)), description="y" * 50_000)
@@ -140,7 +151,8 @@ def test_the_capsule_of_a_large_hand_over_keeps_within_the_limit_of_capsules(hom
         assert len(desk("handoff", target="TASK-001")["handoff"]["remaining"]) == 140
 
 
-def test_a_hand_over_carries_what_was_found_in_its_answer_and_in_its_capsule(desk: Desk) -> None:
+@holds("decisions §10: hand-overs contain the findings, in the answer and in the capsule alike")
+def test_findings_are_in_the_answer_and_the_capsule_of_a_hand_over(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     assert "nothing is backed by evidence yet" in desk("handoff", target="TASK-001")["handoff"]["risks"]

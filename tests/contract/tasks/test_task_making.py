@@ -1,4 +1,4 @@
-"""What the documents promise of `tasks_create`, `tasks_list` and `tasks_edit`."""
+"""`tasks_create`, `tasks_list` and `tasks_edit`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.beside import run
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
 
 
-def test_plans_and_tasks_are_numbered_each_for_themselves(desk: Desk) -> None:
+@holds("decisions §4 create: a plan PLAN-001 or a task TASK-001; numbers count per workspace, TASK-1000 after TASK-999")
+def test_plans_and_tasks_are_numbered_separately(desk: Desk) -> None:
     assert [desk.plan(), desk.task(), desk.task(), desk.plan()] == ["PLAN-001", "TASK-001", "TASK-002", "PLAN-002"]
 
 
-def test_numbers_count_per_workspace(desk: Desk) -> None:
+@holds("decisions §4 create: a plan PLAN-001 or a task TASK-001; numbers count per workspace, TASK-1000 after TASK-999")
+def test_each_workspace_has_its_own_numbers(desk: Desk) -> None:
     desk.task("one", "step")
     other = desk.another("Other")
     assert other.task("one", "step") == "TASK-001"
@@ -25,6 +28,7 @@ def test_numbers_count_per_workspace(desk: Desk) -> None:
     assert other.listed() == ["TASK-001"]
 
 
+@holds("decisions §4 create: a plan PLAN-001 or a task TASK-001; numbers count per workspace, TASK-1000 after TASK-999")
 def test_task_1000_comes_after_task_999(desk: Desk) -> None:
     desk.task("one", "step")
     desk.plan()
@@ -36,7 +40,8 @@ def test_task_1000_comes_after_task_999(desk: Desk) -> None:
     assert desk.radar("TASK-1000")["reasoning_ref"]["branch"] == "task/TASK-1000"
 
 
-def test_a_new_task_answers_its_id_kind_revision_and_event(desk: Desk) -> None:
+@holds("shapes tasks: every mutation answers id, kind, revision, event and the step it is about")
+def test_a_created_task_returns_its_id_kind_revision_and_event(desk: Desk) -> None:
     for kind, made in (("plan", "PLAN-001"), ("task", "TASK-001")):
         answer = desk("create", kind=kind, title="A")
         assert set(answer) - {"steps", "created_workspace"} == {"workspace", "id", "kind", "title", "revision", "event"}
@@ -45,7 +50,8 @@ def test_a_new_task_answers_its_id_kind_revision_and_event(desk: Desk) -> None:
         assert answer["event"]["target"] == made
 
 
-def test_a_new_task_is_shown_as_it_was_given(desk: Desk) -> None:
+@holds("decisions §4 create: title, description, priority, tags, optional steps")
+def test_a_new_task_has_the_given_fields(desk: Desk) -> None:
     desk.plan()
     desk(
         "create", kind="task", title="  Rotate the key ", parent="PLAN-001", description="All of it.\nSoon.",
@@ -65,6 +71,7 @@ def test_a_new_task_is_shown_as_it_was_given(desk: Desk) -> None:
     assert desk.radar("TASK-001")["radar"]["verify"] == ["it signs", "pytest"]
 
 
+@holds("decisions §4 create: title, description, priority, tags, optional steps")
 def test_a_new_task_has_normal_priority_no_tags_and_no_parent(desk: Desk) -> None:
     desk.task()
     shown = desk.shown("TASK-001")
@@ -72,7 +79,8 @@ def test_a_new_task_has_normal_priority_no_tags_and_no_parent(desk: Desk) -> Non
     assert not {"parent", "description", "contract", "depends_on"} & set(shown)
 
 
-def test_creating_a_task_makes_main_and_checks_it_out(desk: Desk) -> None:
+@holds("decisions §4: tasks_create also bootstraps main")
+def test_creating_a_task_creates_main_and_checks_it_out(desk: Desk) -> None:
     desk.task()
     desk.plan()
     assert desk.room.branches() == {
@@ -83,7 +91,8 @@ def test_creating_a_task_makes_main_and_checks_it_out(desk: Desk) -> None:
     assert (status["checkout"], status["workspace_exists"]) == ("main", True)
 
 
-def test_creating_a_task_leaves_the_checkout_where_it_is(desk: Desk) -> None:
+@holds("decisions §4: tasks_create also bootstraps main")
+def test_creating_a_task_does_not_change_the_checkout(desk: Desk) -> None:
     desk.room("init")
     desk.room.branch("what-if")
     desk.room("checkout", ref="what-if")
@@ -91,6 +100,7 @@ def test_creating_a_task_leaves_the_checkout_where_it_is(desk: Desk) -> None:
     assert desk.room("status")["checkout"] == "what-if"
 
 
+@holds("decisions §4 create: title, description, priority, tags, optional steps")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -104,7 +114,7 @@ def test_creating_a_task_leaves_the_checkout_where_it_is(desk: Desk) -> None:
     ],
     ids=lambda wrong: f"{next(iter(wrong))}",
 )  # fmt: skip
-def test_a_task_that_is_wrong_in_one_part_is_not_made(timed: Desk, wrong: dict[str, Any]) -> None:
+def test_a_task_with_one_invalid_part_is_not_created(timed: Desk, wrong: dict[str, Any]) -> None:
     timed.room("init")
     codes = {"expected_revision": "VERSION_MISMATCH", "description": "TEXT_TOO_LARGE"}
     code = codes.get(next(iter(wrong)), "INVALID_REQUEST")
@@ -112,7 +122,8 @@ def test_a_task_that_is_wrong_in_one_part_is_not_made(timed: Desk, wrong: dict[s
     assert timed.task() == "TASK-001"
 
 
-def test_a_bad_part_of_a_step_is_named_by_its_path(desk: Desk) -> None:
+@holds("decisions §0: a wrong type is refused with the path of the bad value")
+def test_an_invalid_part_of_a_step_is_named_by_its_path(desk: Desk) -> None:
     steps = [{"title": "fine"}, {"title": "a", "tests": ["b", " "]}]
     error = desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", steps=steps)
     assert error.details is not None
@@ -122,13 +133,15 @@ def test_a_bad_part_of_a_step_is_named_by_its_path(desk: Desk) -> None:
     assert error.details["path"] == "steps[0].tests[0]"
 
 
-def test_titles_and_descriptions_may_be_as_long_as_their_limits(desk: Desk) -> None:
+@holds("decisions §4 create: title, description, priority, tags, optional steps")
+def test_titles_and_descriptions_of_maximum_length_are_accepted(desk: Desk) -> None:
     desk.task("é" * 1000, description="é" * 200_000)
     shown = desk.shown("TASK-001")
     assert (shown["title"], shown["description"]) == ("é" * 1000, "é" * 200_000)
 
 
-def test_the_parent_of_a_task_is_a_plan_that_is_not_done(desk: Desk) -> None:
+@holds("decisions §4 create: the parent of a task is a plan, and one that is not done")
+def test_the_parent_of_a_task_must_be_an_open_plan(desk: Desk) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", parent="TASK-001")
     desk.plan()
@@ -140,6 +153,7 @@ def test_the_parent_of_a_task_is_a_plan_that_is_not_done(desk: Desk) -> None:
     assert desk.task("A", parent="PLAN-001") == "TASK-002"
 
 
+@holds("decisions §4: an expected_revision that does not match is VERSION_MISMATCH")
 def test_a_new_task_is_expected_at_revision_0(desk: Desk) -> None:
     answer = desk("create", kind="task", title="A", expected_revision=0)
     assert answer["revision"] == 1
@@ -149,6 +163,7 @@ def test_a_new_task_is_expected_at_revision_0(desk: Desk) -> None:
     desk.door(error.recovery["tool"], **error.recovery["arguments"])
 
 
+@holds("decisions §4 list: plans and tasks by kind, status, parent and tag")
 def test_lists_filter_by_kind_status_parent_and_tag(desk: Desk) -> None:
     desk.plan(tags=["ops"])
     desk.plan()
@@ -171,7 +186,8 @@ def test_lists_filter_by_kind_status_parent_and_tag(desk: Desk) -> None:
     desk.refuses("INVALID_REQUEST", "list", kind="step")
 
 
-def test_a_listed_task_has_the_promised_fields(desk: Desk) -> None:
+@holds("decisions §4 list: plans and tasks by kind, status, parent and tag")
+def test_a_listed_task_has_the_documented_fields(desk: Desk) -> None:
     desk.plan("P")
     desk.task("T", parent="PLAN-001", tags=["b", "a"])
     answer = desk("list")
@@ -188,7 +204,8 @@ def test_a_listed_task_has_the_promised_fields(desk: Desk) -> None:
     assert desk.another("Elsewhere")("list")["items"] == []
 
 
-def test_pages_of_a_list_show_every_task_exactly_once(desk: Desk) -> None:
+@holds("decisions §0: lists are paged, every row exactly once, limits are clamped")
+def test_pages_of_a_list_contain_every_task_exactly_once(desk: Desk) -> None:
     made = [desk.task(f"task {number}") for number in range(7)]
     found: list[str] = []
     while True:
@@ -201,7 +218,8 @@ def test_pages_of_a_list_show_every_task_exactly_once(desk: Desk) -> None:
     assert found == made
 
 
-def test_the_limit_of_a_list_is_clamped_and_shown_and_never_below_1(desk: Desk) -> None:
+@holds("decisions §0: lists are paged, every row exactly once, limits are clamped")
+def test_the_limit_of_a_list_is_clamped_shown_and_at_least_1(desk: Desk) -> None:
     desk.task()
     assert desk("list", limit=10_000)["pagination"]["limit"] == 200
     desk.refuses("INVALID_REQUEST", "list", limit=0)
@@ -209,7 +227,8 @@ def test_the_limit_of_a_list_is_clamped_and_shown_and_never_below_1(desk: Desk) 
     desk.refuses("INVALID_REQUEST", "delta", limit=0)
 
 
-def test_an_edit_changes_what_is_given_and_nothing_else(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_an_edit_changes_only_the_given_fields(desk: Desk) -> None:
     desk.plan()
     desk.task("A", description="old", priority="low", tags=["a"], parent="PLAN-001")
     before = desk.shown("TASK-001")
@@ -224,7 +243,8 @@ def test_an_edit_changes_what_is_given_and_nothing_else(desk: Desk) -> None:
         assert desk.shown("TASK-001") == before
 
 
-def test_empty_values_clear_what_they_may_clear(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_empty_values_clear_optional_fields(desk: Desk) -> None:
     desk.task("other")
     desk.task("A", description="old", tags=["a"])
     desk("edit", target="TASK-002", depends_on=["TASK-001"])
@@ -235,7 +255,8 @@ def test_empty_values_clear_what_they_may_clear(desk: Desk) -> None:
     desk.refuses("INVALID_REQUEST", "edit", target="TASK-002", title="")
 
 
-def test_an_edit_must_change_something_that_is_there(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_an_edit_without_changes_or_of_an_unknown_task_is_refused(desk: Desk) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "edit", target="TASK-001")
     desk.misses("edit", target="TASK-002", title="A")
@@ -244,7 +265,8 @@ def test_an_edit_must_change_something_that_is_there(desk: Desk) -> None:
     desk.refuses("INVALID_REQUEST", "edit", target="TASK-001", status="DONE")
 
 
-def test_only_plans_have_a_contract_and_it_is_an_object(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_only_plans_have_a_contract_which_is_an_object(desk: Desk) -> None:
     desk.plan()
     desk.task()
     contract = {"promise": "no downtime", "limits": [1, None, {"deep": True}]}
@@ -256,7 +278,8 @@ def test_only_plans_have_a_contract_and_it_is_an_object(desk: Desk) -> None:
     assert desk.shown("PLAN-001")["contract"] == contract
 
 
-def test_dependencies_are_other_tasks_and_never_a_circle(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_dependencies_are_other_tasks_without_a_cycle(desk: Desk) -> None:
     for _ in range(3):
         desk.task()
     desk.plan()
@@ -271,7 +294,8 @@ def test_dependencies_are_other_tasks_and_never_a_circle(desk: Desk) -> None:
     assert desk.shown("TASK-001")["depends_on"] == ["TASK-003"]
 
 
-def test_a_circle_through_what_a_plan_holds_is_one_too(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_a_cycle_through_the_tasks_of_a_plan_is_refused(desk: Desk) -> None:
     first, second = desk.plan(), desk.plan()
     inner, outer = desk.task(parent=first), desk.task()
     desk("edit", target=second, depends_on=outer)
@@ -282,7 +306,8 @@ def test_a_circle_through_what_a_plan_holds_is_one_too(desk: Desk) -> None:
     desk.refuses("CONFLICT", "edit", target=outer, depends_on=first)
 
 
-def test_what_depends_on_its_own_plan_does_not_wait_for_it(desk: Desk) -> None:
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
+def test_a_task_that_depends_on_its_own_plan_does_not_wait_for_it(desk: Desk) -> None:
     plan = desk.plan()
     first, second = desk.task(parent=plan), desk.task(parent=plan)
     desk("edit", target=first, depends_on=plan)
@@ -290,6 +315,7 @@ def test_what_depends_on_its_own_plan_does_not_wait_for_it(desk: Desk) -> None:
     assert [one["id"] for one in desk("ready")["tasks"]] == [first]
 
 
+@holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
 def test_a_refused_edit_changes_no_other_field(desk: Desk) -> None:
     desk.task()
     desk.refuses("NOT_FOUND", "edit", target="TASK-001", title="B", depends_on=["TASK-009"])
@@ -297,7 +323,8 @@ def test_a_refused_edit_changes_no_other_field(desk: Desk) -> None:
     assert desk.shown("TASK-001")["title"] == "Rotate the signing key"
 
 
-def test_task_tools_require_a_workspace_that_is_a_name(desk: Desk) -> None:
+@holds("decisions §0: task tools require a workspace")
+def test_task_tools_require_a_valid_workspace_name(desk: Desk) -> None:
     for arguments in ({}, {"workspace": None}, {"workspace": " "}, {"workspace": "a\nb"}, {"workspace": "x" * 257}):
         desk.door.refuses("INVALID_REQUEST", "tasks_list", **arguments)
         desk.door.refuses("INVALID_REQUEST", "tasks_create", kind="task", title="A", **arguments)

@@ -1,4 +1,4 @@
-"""What the documents promise of `tasks_radar`, `tasks_focus` and the one next call."""
+"""`tasks_radar`, `tasks_focus` and the next call."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from contract.tasks.desk import GUARDED, check_call
 from moss_memory.errors import MossError
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,8 @@ def next_of(desk: Desk, target: str) -> tuple[str, dict[str, Any]]:
     return call["tool"], {name: value for name, value in call["arguments"].items() if name != "workspace"}
 
 
-def test_the_radar_is_one_screen_with_the_promised_fields(desk: Desk) -> None:
+@holds("decisions §4 radar: one screen; now and why are strings, verify and blockers lists, next a call")
+def test_the_radar_fits_one_screen_and_has_the_documented_fields(desk: Desk) -> None:
     desk.task("A", "a", "b")
     answer = desk.radar("TASK-001")
     assert set(answer) == {"workspace", "target", "chosen", "focus", "reasoning_ref", "radar", "steps", "truncated"}
@@ -42,7 +44,8 @@ def test_the_radar_is_one_screen_with_the_promised_fields(desk: Desk) -> None:
     assert answer["truncated"] is False
 
 
-def test_the_reasoning_of_a_task_is_where_the_radar_says(desk: Desk) -> None:
+@holds("decisions §4: reasoning_ref is task/TASK-001, notes, TASK-001-graph, TASK-001-trace")
+def test_the_radar_names_the_branch_and_documents_of_a_task(desk: Desk) -> None:
     desk.plan()
     desk.task()
     assert desk.radar("TASK-001")["reasoning_ref"] == {
@@ -57,6 +60,7 @@ def test_the_reasoning_of_a_task_is_where_the_radar_says(desk: Desk) -> None:
     assert desk.room("graph_query", branch=reference["branch"], doc=reference["graph_doc"])["nodes"]
 
 
+@holds("shapes tasks radar: target defaults to the focus")
 def test_without_a_target_the_radar_shows_the_focus(desk: Desk) -> None:
     desk.task()
     desk.task("B")
@@ -67,7 +71,8 @@ def test_without_a_target_the_radar_shows_the_focus(desk: Desk) -> None:
     assert desk("handoff")["target"]["id"] == "TASK-001"
 
 
-def test_without_target_and_focus_the_radar_takes_the_obvious_one(desk: Desk) -> None:
+@holds("decisions §7: without target and focus the only open task, else the last worked on; no open task is a recovery")
+def test_without_target_and_focus_the_radar_takes_the_default_one(desk: Desk) -> None:
     for tool in ("radar", "handoff"):
         error = desk.refuses("INVALID_REQUEST", tool)
         assert error.recovery is not None
@@ -85,7 +90,8 @@ def test_without_target_and_focus_the_radar_takes_the_obvious_one(desk: Desk) ->
     assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-002", "only_open")
 
 
-def test_a_plan_with_steps_of_its_own_counts_as_a_task(desk: Desk) -> None:
+@holds("decisions §10: plans with steps of their own count as tasks")
+def test_a_plan_with_its_own_steps_counts_as_a_task(desk: Desk) -> None:
     desk.plan("P", steps=[{"title": "a"}, {"title": "b"}])
     assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("PLAN-001", "only_open")
     desk.close("PLAN-001", "s:0")
@@ -100,20 +106,23 @@ def test_a_plan_with_steps_of_its_own_counts_as_a_task(desk: Desk) -> None:
     assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-001", "only_open")
 
 
-def test_the_first_task_is_created_by_the_recovery(desk: Desk) -> None:
+@holds("decisions §7: without target and focus the only open task, else the last worked on; no open task is a recovery")
+def test_the_recovery_creates_the_first_task(desk: Desk) -> None:
     recovery = desk.refuses("INVALID_REQUEST", "radar").recovery
     assert recovery is not None
     desk.door(recovery["tool"], **recovery["arguments"])
     assert desk("radar")["target"]["id"] == "TASK-001"
 
 
-def test_the_radar_of_what_is_not_there_is_not_found(desk: Desk) -> None:
+@holds("decisions §7: a task with a closed or claimed step is ACTIVE")
+def test_the_radar_of_an_unknown_target_is_not_found(desk: Desk) -> None:
     desk.task()
     for target in ("TASK-002", "PLAN-001", "task-001", "STEP-001", ""):
         desk.misses("radar", target=target)
     desk.another("Other").misses("radar", target="TASK-001")
 
 
+@holds("decisions §4 focus: gets, sets or clears the workspace's focus, without a task event")
 def test_the_focus_can_be_set_read_and_cleared(desk: Desk) -> None:
     desk.task()
     desk.plan()
@@ -133,7 +142,8 @@ def test_the_focus_can_be_set_read_and_cleared(desk: Desk) -> None:
     assert desk.another("Other")("focus")["focus"] is None
 
 
-def test_the_focus_is_something_that_is_there(desk: Desk) -> None:
+@holds("decisions §4 focus: gets, sets or clears the workspace's focus, without a task event")
+def test_the_focus_must_exist(desk: Desk) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "focus", action="set")
     desk.refuses("INVALID_REQUEST", "focus", action="look")
@@ -143,7 +153,8 @@ def test_the_focus_is_something_that_is_there(desk: Desk) -> None:
     assert desk("focus")["focus"] is None
 
 
-def test_the_focus_writes_no_task_event_and_raises_no_revision(desk: Desk) -> None:
+@holds("decisions §4 focus: gets, sets or clears the workspace's focus, without a task event")
+def test_the_focus_makes_no_task_event_and_no_revision(desk: Desk) -> None:
     desk.task()
     events, last = desk.events(), desk.room("status")["last_event"]
     for arguments in ({"target": "TASK-001"}, {"action": "clear"}, {}):
@@ -154,7 +165,8 @@ def test_the_focus_writes_no_task_event_and_raises_no_revision(desk: Desk) -> No
     assert len(desk.trace("TASK-001")) == 1
 
 
-def test_looking_writes_nothing(desk: Desk) -> None:
+@holds("decisions §4 radar: one screen; now and why are strings, verify and blockers lists, next a call")
+def test_reading_writes_nothing(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk("focus", target="TASK-001")
@@ -165,13 +177,15 @@ def test_looking_writes_nothing(desk: Desk) -> None:
     assert dump(desk.door.home) == before
 
 
-def test_a_task_without_steps_is_to_be_divided(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_for_a_task_without_steps_the_next_call_decomposes_it(desk: Desk) -> None:
     desk.task("A")
     tool, arguments = next_of(desk, "TASK-001")
     assert (tool, arguments["target"]) == ("tasks_decompose", "TASK-001")
 
 
-def test_the_first_open_step_is_closed_with_the_checkpoints_that_the_reason_names(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_the_first_open_step_is_closed_with_the_checkpoints_named_in_the_reason(desk: Desk) -> None:
     desk("create", kind="task", title="A", steps=[GUARDED, {"title": "b"}])
     close = ("tasks_done", {"target": "TASK-001", "step_id": "STEP-001"})
     assert next_of(desk, "TASK-001") == close
@@ -190,7 +204,8 @@ def test_the_first_open_step_is_closed_with_the_checkpoints_that_the_reason_name
     assert next_of(desk, "TASK-001") == ("tasks_done", {"target": "TASK-001", "step_id": "STEP-002"})
 
 
-def test_children_come_before_their_step_and_blocked_ones_last(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_children_come_before_their_parent_and_blocked_steps_last(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     assert next_of(desk, "TASK-001")[1]["step_id"] == "STEP-003"
@@ -206,7 +221,8 @@ def test_children_come_before_their_step_and_blocked_ones_last(desk: Desk) -> No
     assert next_of(desk, "TASK-001") == ("tasks_complete", {"target": "TASK-001"})
 
 
-def test_what_a_task_depends_on_comes_first(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_dependencies_come_first(desk: Desk) -> None:
     desk.task("A", "a")
     desk.task("B", "b")
     desk.task("C")
@@ -223,7 +239,8 @@ def test_what_a_task_depends_on_comes_first(desk: Desk) -> None:
     assert desk.radar("TASK-001")["radar"]["blockers"] == []
 
 
-def test_after_a_done_task_comes_its_plan_then_other_work_then_a_new_task(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_after_a_done_task_follow_its_plan_then_other_work_then_a_new_task(desk: Desk) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk.task("B")
@@ -239,7 +256,8 @@ def test_after_a_done_task_comes_its_plan_then_other_work_then_a_new_task(desk: 
     assert "title" in desk.door.refuses("INVALID_REQUEST", call["tool"], **call["arguments"]).message
 
 
-def test_a_plan_names_the_task_to_go_on_with(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_the_radar_of_a_plan_names_the_task_to_continue(desk: Desk) -> None:
     desk.plan()
     tool, arguments = next_of(desk, "PLAN-001")
     assert (tool, arguments["kind"], arguments["parent"]) == ("tasks_create", "task", "PLAN-001")
@@ -257,7 +275,8 @@ def test_a_plan_names_the_task_to_go_on_with(desk: Desk) -> None:
     assert order == ["TASK-005", "TASK-004", "TASK-002", "TASK-003", "TASK-001"]
 
 
-def test_the_radar_of_a_plan_shows_how_the_step_of_its_task_is_verified(desk: Desk) -> None:
+@holds("decisions §4: next is one call that can be sent as it is, and leads on")
+def test_the_radar_of_a_plan_shows_how_to_verify_the_step_of_its_task(desk: Desk) -> None:
     desk.plan()
     desk("create", kind="task", title="A", parent="PLAN-001", steps=[GUARDED])
     assert desk.radar("PLAN-001")["radar"]["verify"] == ["it signs", "pytest keys"]
@@ -304,9 +323,10 @@ SHAPES = (
 )  # fmt: skip
 
 
+@holds("decisions §10: next always leads on")
 @pytest.mark.parametrize("asks", ["radar", "handoff"])
 @pytest.mark.parametrize("make", SHAPES)
-def test_every_next_call_changes_the_next_one_or_is_refused_with_what_is_missing(
+def test_every_next_call_makes_progress_or_its_refusal_lists_the_missing_checkpoints(
     timed: Desk, make: Callable[[Desk], None], asks: str
 ) -> None:
     make(timed)
@@ -325,7 +345,7 @@ def test_every_next_call_changes_the_next_one_or_is_refused_with_what_is_missing
 
 
 def follow(desk: Desk, call: dict[str, Any]) -> bool:
-    """Sends a call as it is; after a refusal adds the checkpoints that it asks for. True when it was accepted."""
+    """Send a call; if it is refused, retry with the requested checkpoints. Return True if it was accepted."""
     refused: MossError | None = None
     try:
         desk.door(call["tool"], **call["arguments"])
@@ -342,7 +362,8 @@ def follow(desk: Desk, call: dict[str, Any]) -> bool:
     return False
 
 
-def test_a_radar_beyond_two_hundred_steps_says_that_it_shows_not_all(timed: Desk) -> None:
+@holds("decisions §4 radar: one screen; now and why are strings, verify and blockers lists, next a call")
+def test_a_radar_beyond_two_hundred_steps_is_marked_as_truncated(timed: Desk) -> None:
     timed.task("A", *(f"{number}" for number in range(200)))
     assert timed.radar("TASK-001")["truncated"] is False
     timed("decompose", target="TASK-001", steps=[{"title": "one more"}])

@@ -1,4 +1,4 @@
-"""What `tasks_show`, `tasks_ready` and `tasks_claim` promise: plans that can be read, and that many agents share."""
+"""`tasks_show`, `tasks_ready` and `tasks_claim`: reading plans and sharing them between agents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import open_test_store
 from contract.tasks.desk import BOTH
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -21,7 +22,8 @@ def ready(desk: Desk, **asked: Any) -> list[str]:
     return [task["id"] for task in desk("ready", **asked)["tasks"]]
 
 
-def test_a_new_task_is_shown_with_every_promised_field(desk: Desk) -> None:
+@holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
+def test_a_new_task_is_shown_with_every_documented_field(desk: Desk) -> None:
     desk("create", kind="task", title="A", steps=[STEP])
     answer = desk("show", target="TASK-001")
     assert set(answer) == {
@@ -40,7 +42,8 @@ def test_a_new_task_is_shown_with_every_promised_field(desk: Desk) -> None:
     ]  # fmt: skip
 
 
-def test_a_task_is_shown_whole(desk: Desk) -> None:
+@holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
+def test_a_task_is_shown_in_full(desk: Desk) -> None:
     desk.plan("P")
     desk.task("B")
     desk("create", kind="task", title="A", parent="PLAN-001", steps=[STEP, {"title": "b"}], description="D", tags=["t"])
@@ -68,6 +71,7 @@ def test_a_task_is_shown_whole(desk: Desk) -> None:
     assert (blocked["status"], blocked["blockers"]) == ("blocked", ["the key"])
 
 
+@holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
 def test_a_plan_is_shown_with_its_tasks(desk: Desk) -> None:
     desk.plan("P")
     desk.task("A", "a", "b", parent="PLAN-001")
@@ -80,7 +84,8 @@ def test_a_plan_is_shown_with_its_tasks(desk: Desk) -> None:
     ]  # fmt: skip
 
 
-def test_one_step_is_shown_with_those_below_it(desk: Desk) -> None:
+@holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
+def test_one_step_is_shown_with_its_descendants(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}])
     (step,) = desk("show", target="TASK-001", path="s:1")["steps"]
@@ -88,13 +93,15 @@ def test_one_step_is_shown_with_those_below_it(desk: Desk) -> None:
     desk.misses("show", target="TASK-001", path="s:7")
 
 
+@holds("decisions §7: a task with a closed or claimed step is ACTIVE")
 def test_closing_a_step_makes_a_task_active(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     assert desk.radar("TASK-001")["target"]["status"] == "ACTIVE"
 
 
-def test_what_is_ready_comes_by_priority_and_then_by_age(desk: Desk) -> None:
+@holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
+def test_ready_tasks_are_ordered_by_priority_and_then_by_age(desk: Desk) -> None:
     desk.plan("a plan is no task")
     for title, priority in (("A", "low"), ("B", "normal"), ("C", "high"), ("D", "high"), ("E", "normal")):
         desk.task(title, "first", priority=priority)
@@ -106,7 +113,8 @@ def test_what_is_ready_comes_by_priority_and_then_by_age(desk: Desk) -> None:
     assert first["why"]
 
 
-def test_what_waits_is_blocked_claimed_or_done_is_not_ready(desk: Desk) -> None:
+@holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
+def test_waiting_blocked_claimed_and_done_tasks_are_not_ready(desk: Desk) -> None:
     for title in ("A", "B", "C", "D", "E"):
         desk.task(title, "a")
     desk("edit", target="TASK-001", depends_on=["TASK-005"])
@@ -124,6 +132,7 @@ def test_what_waits_is_blocked_claimed_or_done_is_not_ready(desk: Desk) -> None:
     assert ready(desk) == ["TASK-001", "TASK-002", "TASK-003"]
 
 
+@holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
 def test_the_first_open_step_decides_whether_a_task_is_ready(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}, {"title": "a.b"}])
@@ -137,7 +146,8 @@ def test_the_first_open_step_decides_whether_a_task_is_ready(desk: Desk) -> None
     assert ready(desk) == [], "the one above it is blocked"
 
 
-def test_ready_tasks_are_chosen_by_plan_and_tag_and_paged(desk: Desk) -> None:
+@holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
+def test_ready_tasks_are_filtered_by_plan_and_tag_and_paged(desk: Desk) -> None:
     desk.plan("P")
     for number in range(5):
         desk.task(f"{number}", parent="PLAN-001" if number % 2 else None, tags=["even"] if number % 2 == 0 else [])
@@ -148,7 +158,8 @@ def test_ready_tasks_are_chosen_by_plan_and_tag_and_paged(desk: Desk) -> None:
     assert page["pagination"] == {"limit": 2, "offset": 2, "has_more": True, "total": 5}
 
 
-def test_claims_without_a_target_take_what_is_ready_one_after_the_other(desk: Desk) -> None:
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_claims_without_a_target_take_the_ready_tasks_in_order(desk: Desk) -> None:
     for title in ("A", "B", "C"):
         desk.task(title, "a")
     taken = [desk("claim", agent=f"agent {number}")["id"] for number in range(3)]
@@ -156,6 +167,7 @@ def test_claims_without_a_target_take_what_is_ready_one_after_the_other(desk: De
     assert desk.refuses("NOT_FOUND", "claim", agent="one more").recovery
 
 
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
 def test_a_claimed_task_is_active_and_shows_its_agent(timed: Desk, clock: Clock) -> None:
     timed.task("A", "a")
     answer = timed("claim", target="TASK-001", agent=" me ")
@@ -166,7 +178,8 @@ def test_a_claimed_task_is_active_and_shows_its_agent(timed: Desk, clock: Clock)
     assert (shown["status"], shown["agent"], shown["lease_until_ms"]) == ("ACTIVE", "me", answer["lease_until_ms"])
 
 
-def test_what_another_has_claimed_is_a_conflict_with_who_and_until_when(desk: Desk) -> None:
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_a_task_claimed_by_another_agent_is_a_conflict_with_its_holder_and_expiry(desk: Desk) -> None:
     desk.task("A", "a")
     held = desk("claim", target="TASK-001", agent="me")
     error = desk.refuses("CONFLICT", "claim", target="TASK-001", agent="you")
@@ -175,7 +188,8 @@ def test_what_another_has_claimed_is_a_conflict_with_who_and_until_when(desk: De
     assert desk("claim", target="TASK-001", agent="me")["revision"] == 3
 
 
-def test_a_task_and_its_steps_cannot_be_held_by_two(desk: Desk) -> None:
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_a_task_and_its_steps_cannot_have_two_holders(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     desk("claim", target="TASK-001", path="s:0", agent="me")
@@ -189,7 +203,28 @@ def test_a_task_and_its_steps_cannot_be_held_by_two(desk: Desk) -> None:
     desk.refuses("CONFLICT", "claim", target="TASK-001", path="s:1", agent="you")
 
 
-def test_a_lease_runs_out_is_renewed_and_given_back(timed: Desk, clock: Clock) -> None:
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_a_step_cannot_be_claimed_while_another_agent_holds_a_step_below_it(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
+    desk("claim", target="TASK-001", path="s:0.s:0", agent="me")
+    for where in ({}, {"path": "s:0"}):
+        desk.refuses("CONFLICT", "claim", target="TASK-001", agent="you", **where)
+    desk("claim", target="TASK-001", path="s:1", agent="you")
+
+
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_a_renewal_never_shortens_a_lease(timed: Desk, clock: Clock) -> None:
+    timed.task("A", "a")
+    held = timed("claim", target="TASK-001", agent="me", lease_s=60)
+    clock.advance(-30)
+    timed("note", target="TASK-001", note="the clock was set back", agent="me")
+    shown = timed("show", target="TASK-001")
+    assert (shown["agent"], shown["lease_until_ms"]) == ("me", held["lease_until_ms"])
+
+
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_a_lease_expires_and_can_be_renewed_and_released(timed: Desk, clock: Clock) -> None:
     timed.task("A", "a")
     timed("claim", target="TASK-001", agent="me", lease_s=60)
     clock.advance(59)
@@ -206,7 +241,8 @@ def test_a_lease_runs_out_is_renewed_and_given_back(timed: Desk, clock: Clock) -
     timed.refuses("NOT_FOUND", "claim", agent="you", release=True)
 
 
-def test_what_is_closed_is_nobodys(desk: Desk) -> None:
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
+def test_closing_a_step_or_task_releases_its_claim(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("claim", target="TASK-001", path="s:0", agent="me")
     desk("done", target="TASK-001", path="s:0", checkpoints=BOTH)
@@ -219,6 +255,7 @@ def test_what_is_closed_is_nobodys(desk: Desk) -> None:
     desk.refuses("CONFLICT", "claim", target="TASK-001", agent="me")
 
 
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
 @pytest.mark.parametrize(
     "asked",
     [
@@ -229,18 +266,20 @@ def test_what_is_closed_is_nobodys(desk: Desk) -> None:
         {"agent": "me", "target": "TASK-001", "path": "s:0", "step_id": "STEP-001"},
     ],
 )
-def test_a_claim_that_cannot_be_meant_is_refused(desk: Desk, asked: dict[str, Any]) -> None:
+def test_an_invalid_claim_is_refused(desk: Desk, asked: dict[str, Any]) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "claim", **asked)
     desk.refuses("INVALID_REQUEST", "claim", target="TASK-001")
 
 
+@holds("decisions §7 claim: one agent holds a piece, for a lease")
 def test_a_lease_of_a_whole_year_is_accepted(desk: Desk) -> None:
     desk.task("A", "a")
     assert desk("claim", target="TASK-001", agent="me", lease_s=31_536_000)["agent"] == "me"
 
 
-def test_a_plan_with_steps_of_its_own_can_be_claimed_as_a_task(desk: Desk) -> None:
+@holds("decisions §10: plans with steps of their own count as tasks")
+def test_a_plan_with_its_own_steps_can_be_claimed_as_a_task(desk: Desk) -> None:
     desk.plan("P", steps=[{"title": "a"}, {"title": "b"}], priority="high")
     desk.plan("only tasks")
     desk.task("A", parent="PLAN-001")
@@ -256,7 +295,8 @@ def test_a_plan_with_steps_of_its_own_can_be_claimed_as_a_task(desk: Desk) -> No
     assert [one["id"] for one in desk("ready")["tasks"]] == ["PLAN-001"], "it can be completed"
 
 
-def test_the_radar_says_who_holds_the_work(timed: Desk, clock: Clock) -> None:
+@holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
+def test_the_radar_names_the_holder_of_a_task(timed: Desk, clock: Clock) -> None:
     timed("create", kind="task", title="A", steps=[{"title": "a"}, {"title": "b"}])
     assert "works on it" not in timed("radar")["radar"]["why"]
     timed("claim", target="TASK-001", path="s:1", agent="ben")
@@ -267,7 +307,8 @@ def test_the_radar_says_who_holds_the_work(timed: Desk, clock: Clock) -> None:
     assert "works on it" not in timed("radar")["radar"]["why"]
 
 
-def test_the_radar_of_a_plan_says_who_holds_its_task(desk: Desk) -> None:
+@holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
+def test_the_radar_of_a_plan_names_the_holder_of_its_task(desk: Desk) -> None:
     desk.plan("P")
     desk("create", kind="task", title="A", parent="PLAN-001")
     desk("claim", target="TASK-001", agent="anna")
@@ -277,8 +318,9 @@ def test_the_radar_of_a_plan_says_who_holds_its_task(desk: Desk) -> None:
     assert "works on it" not in desk("radar", target="PLAN-001")["radar"]["why"]
 
 
+@holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
 @pytest.mark.parametrize("claimed", [{}, {"path": "s:0"}], ids=["task", "step"])
-def test_closing_a_step_that_another_agent_holds_succeeds_with_a_warning(timed: Desk, claimed: dict[str, Any]) -> None:
+def test_closing_a_step_held_by_another_agent_succeeds_with_a_warning(timed: Desk, claimed: dict[str, Any]) -> None:
     timed("create", kind="task", title="A", steps=[{"title": "a"}, {"title": "b"}])
     timed("claim", target="TASK-001", agent="anna", **claimed)
     answer = timed("done", target="TASK-001", path="s:0", agent="ben")
@@ -287,6 +329,7 @@ def test_closing_a_step_that_another_agent_holds_succeeds_with_a_warning(timed: 
     assert timed("show", target="TASK-001")["steps"][0]["status"] == "done"
 
 
+@holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
 def test_the_holder_closes_without_a_warning(timed: Desk, clock: Clock) -> None:
     timed("create", kind="task", title="A", steps=[{"title": title} for title in "abc"])
     timed("claim", target="TASK-001", path="s:1", agent="anna")
@@ -297,7 +340,8 @@ def test_the_holder_closes_without_a_warning(timed: Desk, clock: Clock) -> None:
     assert "warning" not in timed("done", target="TASK-001", path="s:2", agent="ben")
 
 
-def test_without_an_agent_the_actor_of_the_claim_counts(home: str, clock: Clock) -> None:
+@holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
+def test_without_an_agent_the_actor_holds_the_claim(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as store:
         here = {"workspace": "shop", "target": "TASK-001"}
         store.call("tasks_create", {"workspace": "shop", "kind": "task", "title": "A", "steps": [{"title": "a"}]})

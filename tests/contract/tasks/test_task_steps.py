@@ -1,4 +1,4 @@
-"""What the documents promise of steps: `tasks_decompose`, `tasks_define`, `tasks_note`, `tasks_evidence`."""
+"""Steps: `tasks_decompose`, `tasks_define`, `tasks_note` and `tasks_evidence`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.tasks.desk import BOTH
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -19,6 +20,7 @@ TAKES_STEP: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+@holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
 def test_steps_form_a_tree_with_ids_and_paths(desk: Desk) -> None:
     desk.task()
     first = desk("decompose", target="TASK-001", steps=[{"title": "a"}, {"title": "b"}])
@@ -35,7 +37,8 @@ def test_steps_form_a_tree_with_ids_and_paths(desk: Desk) -> None:
     assert list(desk.steps("TASK-001")) == ["s:0", "s:0.s:0", "s:0.s:1", "s:0.s:1.s:0", "s:1"]
 
 
-def test_steps_read_in_the_order_of_their_numbers_also_beyond_ten(desk: Desk) -> None:
+@holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
+def test_steps_are_ordered_by_number_beyond_ten(desk: Desk) -> None:
     desk.task("A", *(f"step {number}" for number in range(12)))
     desk("decompose", target="TASK-001", parent="s:2", steps=[{"title": "x"}] * 11)
     expected = [f"s:{number}" for number in range(12)]
@@ -43,13 +46,15 @@ def test_steps_read_in_the_order_of_their_numbers_also_beyond_ten(desk: Desk) ->
     assert list(desk.steps("TASK-001")) == expected
 
 
-def test_a_plan_may_have_steps_too(desk: Desk) -> None:
+@holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
+def test_a_plan_can_have_steps(desk: Desk) -> None:
     desk.plan()
     desk("decompose", target="PLAN-001", steps=[{"title": "a"}])
     desk.close("PLAN-001", "s:0")
     assert desk.steps("PLAN-001")["s:0"]["done"] is True
 
 
+@holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
 def test_a_step_has_criteria_tests_and_blockers(desk: Desk) -> None:
     desk.task()
     step = {"title": "a", "success_criteria": ["it signs", "it verifies"], "tests": "pytest", "blockers": ["the vault"]}
@@ -59,6 +64,7 @@ def test_a_step_has_criteria_tests_and_blockers(desk: Desk) -> None:
     assert radar["blockers"] == ["the vault"]
 
 
+@holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
 def test_all_steps_of_a_call_are_added_or_none(desk: Desk) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "decompose", target="TASK-001", steps=[{"title": "a"}, {"title": ""}])
@@ -69,7 +75,8 @@ def test_all_steps_of_a_call_are_added_or_none(desk: Desk) -> None:
     assert desk.steps("TASK-001") == {}
 
 
-def test_step_ids_and_path_indices_are_never_used_again(desk: Desk) -> None:
+@holds("decisions §4: step ids and path indices are never used again")
+def test_step_ids_and_path_indices_are_never_reused(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     desk("delete", target="TASK-001", path="s:1")
@@ -82,7 +89,8 @@ def test_step_ids_and_path_indices_are_never_used_again(desk: Desk) -> None:
     assert [step["step_id"] for step in desk.steps("TASK-002").values()] == ["STEP-006"]
 
 
-def test_what_is_done_takes_no_new_steps(desk: Desk) -> None:
+@holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
+def test_a_done_task_accepts_no_new_steps(desk: Desk) -> None:
     desk.task("A", "a")
     desk.close("TASK-001", "s:0")
     desk.refuses("CONFLICT", "decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}])
@@ -92,8 +100,9 @@ def test_what_is_done_takes_no_new_steps(desk: Desk) -> None:
     desk("decompose", target="TASK-001", steps=[{"title": "x"}])
 
 
+@holds("shapes tasks: every mutation answers id, kind, revision, event and the step it is about")
 @pytest.mark.parametrize("tool", TAKES_STEP)
-def test_a_step_is_named_by_its_id_or_by_its_path(timed: Desk, tool: str) -> None:
+def test_a_step_is_addressed_by_its_id_or_by_its_path(timed: Desk, tool: str) -> None:
     timed.task("A", "a", "b")
     for address in ({"step_id": "STEP-001"}, {"path": "s:1"}):
         if tool == "reopen":
@@ -110,8 +119,9 @@ def test_a_step_is_named_by_its_id_or_by_its_path(timed: Desk, tool: str) -> Non
         assert answer["event"]["path"] == path
 
 
+@holds("shapes tasks: a step is step_id or path")
 @pytest.mark.parametrize("tool", TAKES_STEP)
-def test_a_step_that_is_named_twice_or_not_there_is_refused(timed: Desk, tool: str) -> None:
+def test_a_step_with_two_addresses_or_an_unknown_one_is_refused(timed: Desk, tool: str) -> None:
     timed.task("A", "a")
     timed.task("B", "b")
     arguments = {"target": "TASK-001", **TAKES_STEP[tool]}
@@ -129,7 +139,8 @@ def test_a_step_that_is_named_twice_or_not_there_is_refused(timed: Desk, tool: s
         timed.refuses("INVALID_REQUEST", tool, **arguments)
 
 
-def test_a_step_may_be_defined_anew_in_any_of_its_fields(desk: Desk) -> None:
+@holds("decisions §4 define: changes one step")
+def test_every_field_of_a_step_can_be_redefined(desk: Desk) -> None:
     desk.task("A", "a")
     desk("define", target="TASK-001", path="s:0", title=" b ", success_criteria="it signs", blockers=["x", "y"])
     desk("define", target="TASK-001", path="s:0", tests=["pytest", "mypy"])
@@ -142,7 +153,8 @@ def test_a_step_may_be_defined_anew_in_any_of_its_fields(desk: Desk) -> None:
     assert (radar["verify"], radar["blockers"]) == (["pytest", "mypy"], [])
 
 
-def test_a_definition_must_say_something_and_not_of_a_done_step(desk: Desk) -> None:
+@holds("decisions §4 define: changes one step")
+def test_an_empty_definition_and_one_of_a_done_step_are_refused(desk: Desk) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0")
     desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0", title=" ")
@@ -151,7 +163,8 @@ def test_a_definition_must_say_something_and_not_of_a_done_step(desk: Desk) -> N
     desk.refuses("CONFLICT", "define", target="TASK-001", path="s:0", title="b")
 
 
-def test_changed_criteria_or_tests_take_their_confirmation_back(desk: Desk) -> None:
+@holds("decisions §4 define: changes one step")
+def test_changed_criteria_or_tests_revoke_their_confirmation(desk: Desk) -> None:
     desk.task()
     desk("decompose", target="TASK-001", steps=[{"title": "a", "success_criteria": ["c"], "tests": ["t"]}])
     desk("verify", target="TASK-001", path="s:0", checkpoints={**BOTH, "docs": True})
@@ -166,6 +179,7 @@ def test_changed_criteria_or_tests_take_their_confirmation_back(desk: Desk) -> N
     desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
 
 
+@holds("decisions §4 note: a progress note, mirrored into the notes document")
 def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: Desk) -> None:
     desk.task("A", "a")
     whole = desk("note", target="TASK-001", note="The worker still uses the old key.")
@@ -184,7 +198,8 @@ def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: Desk) -> None:
     assert desk.room.texts("main") == []
 
 
-def test_a_note_says_something_and_may_be_added_to_what_is_done(desk: Desk) -> None:
+@holds("decisions §4 note: a progress note, mirrored into the notes document")
+def test_a_note_is_not_empty_and_can_be_added_to_a_done_task(desk: Desk) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note=" ")
     desk.refuses("TEXT_TOO_LARGE", "note", target="TASK-001", note="x" * 200_001)
@@ -195,7 +210,8 @@ def test_a_note_says_something_and_may_be_added_to_what_is_done(desk: Desk) -> N
     assert len(desk.room.texts("task/TASK-001")[0]) == 200_000
 
 
-def test_evidence_is_links_checks_and_small_texts(desk: Desk) -> None:
+@holds("decisions §4 evidence: links, checks and small texts of a step or task")
+def test_evidence_consists_of_links_checks_and_small_texts(desk: Desk) -> None:
     desk.task("A", "a")
     answer = desk(
         "evidence", target="TASK-001", path="s:0", links=["https://example.org/1", "b"], checks="pytest: 12 passed"
@@ -210,7 +226,8 @@ def test_evidence_is_links_checks_and_small_texts(desk: Desk) -> None:
     desk.refuses("TEXT_TOO_LARGE", "evidence", target="TASK-001", texts=["x" * 200_001])
 
 
-def test_evidence_is_what_a_hand_over_misses(desk: Desk) -> None:
+@holds("decisions §4 evidence: links, checks and small texts of a step or task")
+def test_a_hand_over_reports_missing_evidence(desk: Desk) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     assert any("evidence" in risk for risk in desk("handoff", target="TASK-001")["handoff"]["risks"])

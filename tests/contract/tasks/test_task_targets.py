@@ -1,4 +1,4 @@
-"""What the documents promise of a `target`: branch and documents of a plan or task, in every tool that takes one."""
+"""The argument `target`: branch and documents of a plan or task, for every tool that accepts one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from contract.reasoning.room import node
 from contract.tasks.desk import needed
 from moss_memory.registry import catalog
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -23,7 +24,8 @@ WITH_BRANCH = {"branchmind_think_card", "branchmind_think_context"} | {
 PLACES = {"branch", "ref", "doc", "graph_doc", "trace_doc", "notes_doc"}
 
 
-def test_every_tool_that_the_documents_give_a_target_takes_one() -> None:
+@holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
+def test_every_tool_with_a_documented_target_accepts_one() -> None:
     names = {tool.name.removeprefix("branchmind_") for tool in TARGETED}
     thinking = {
         "think_card", "think_context", "think_query", "think_pack", "context_pack", "think_frontier", "think_next",
@@ -34,7 +36,8 @@ def test_every_tool_that_the_documents_give_a_target_takes_one() -> None:
     assert names == documents | thinking | {name.removeprefix("branchmind_") for name in WITH_BRANCH}
 
 
-def test_a_target_with_any_other_place_is_refused_by_every_tool_but_those_of_what_if(timed: Desk) -> None:
+@holds("decisions §3: a target with any branch, ref or document is INVALID_REQUEST, except for what-if thinking")
+def test_a_target_with_another_place_is_refused_except_by_what_if_tools(timed: Desk) -> None:
     timed.task()
     timed.room.apply(node("a", "question", tags=["subgoal"]), target="TASK-001")
     for tool in TARGETED:
@@ -49,7 +52,8 @@ def test_a_target_with_any_other_place_is_refused_by_every_tool_but_those_of_wha
                 timed.door.refuses("INVALID_REQUEST", tool.name, **given)
 
 
-def test_an_unknown_target_is_not_found_by_every_tool_with_a_next_call(timed: Desk) -> None:
+@holds("decisions §3: an unknown target is NOT_FOUND with a recovery")
+def test_an_unknown_target_is_not_found_and_has_a_next_call(timed: Desk) -> None:
     timed.task()
     for tool in TARGETED:
         for target in ("TASK-002", "PLAN-001", "task/TASK-001"):
@@ -58,7 +62,8 @@ def test_an_unknown_target_is_not_found_by_every_tool_with_a_next_call(timed: De
             timed.room.misses(short, **{**given, "target": target})
 
 
-def test_notes_of_a_target_go_to_its_branch(desk: Desk) -> None:
+@holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
+def test_notes_of_a_target_are_written_to_its_branch(desk: Desk) -> None:
     desk.task()
     desk.plan()
     for target, branch in (("TASK-001", "task/TASK-001"), ("PLAN-001", "plan/PLAN-001")):
@@ -71,7 +76,8 @@ def test_notes_of_a_target_go_to_its_branch(desk: Desk) -> None:
     desk.room.refuses("INVALID_REQUEST", "notes_commit", target="TASK-001", doc="notes", content="x")
 
 
-def test_showing_a_target_shows_its_trace_unless_its_notes_are_asked_for(desk: Desk) -> None:
+@holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
+def test_showing_a_target_shows_its_trace_unless_notes_are_requested(desk: Desk) -> None:
     desk.task("A", "a")
     desk("note", target="TASK-001", note="n")
     trace = desk.room("show", target="TASK-001")
@@ -83,6 +89,7 @@ def test_showing_a_target_shows_its_trace_unless_its_notes_are_asked_for(desk: D
     assert [entry["content"] for entry in notes["entries"]] == ["n"]
 
 
+@holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
 def test_the_graph_of_a_target_is_its_own_document(desk: Desk) -> None:
     desk.task()
     answer = desk.room.apply(node("q", "question"), target="TASK-001")
@@ -99,7 +106,8 @@ def test_the_graph_of_a_target_is_its_own_document(desk: Desk) -> None:
             desk.room.refuses("INVALID_REQUEST", tool, target="TASK-001", **place, **given)
 
 
-def test_an_export_is_what_a_task_is_and_the_end_of_its_notes_and_trace(desk: Desk) -> None:
+@holds("4 export: target, reasoning_ref, and notes and trace as show shows them")
+def test_an_export_contains_the_task_and_the_end_of_its_notes_and_trace(desk: Desk) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     for number in range(4):
@@ -117,7 +125,8 @@ def test_an_export_is_what_a_task_is_and_the_end_of_its_notes_and_trace(desk: De
     desk.room.refuses("INVALID_REQUEST", "export")
 
 
-def test_the_documents_of_a_target_read_as_empty_before_anything_is_written(desk: Desk) -> None:
+@holds("decisions §3: a target's own documents always exist and read as empty")
+def test_the_documents_of_a_target_are_empty_before_the_first_write(desk: Desk) -> None:
     desk.task()
     for doc in ("notes", "trace", "graph"):
         assert desk.room("show", branch="task/TASK-001", doc=doc)["entries"] == []
@@ -128,8 +137,9 @@ def test_the_documents_of_a_target_read_as_empty_before_anything_is_written(desk
     desk.room.misses("show", branch="task/TASK-001", doc="TASK-002-trace")
 
 
+@holds("decisions §3: canonical branches have no base, no other name, and are not deleted")
 @pytest.mark.parametrize("target", ["TASK-001", "PLAN-001"])
-def test_a_canonical_branch_has_no_base_and_keeps_its_name_and_its_life(desk: Desk, target: str) -> None:
+def test_a_canonical_branch_has_no_base_and_cannot_be_renamed_or_deleted(desk: Desk, target: str) -> None:
     made = desk.task() if target == "TASK-001" else desk.plan()
     branch = desk.radar(made)["reasoning_ref"]["branch"]
     assert desk.room.branches()[branch] == {"name": branch, "base_branch": None, "base_seq": None}
@@ -143,6 +153,7 @@ def test_a_canonical_branch_has_no_base_and_keeps_its_name_and_its_life(desk: De
     desk.room.refuses("CONFLICT", "branch_rename", old=branch, new="mine")
 
 
+@holds("decisions §3: a target with any branch, ref or document is INVALID_REQUEST, except for what-if thinking")
 def test_a_what_if_branch_of_a_task_merges_back(desk: Desk) -> None:
     desk.task("A", "a")
     desk.room.branch("what-if", "task/TASK-001")

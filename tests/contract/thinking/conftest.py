@@ -1,4 +1,4 @@
-"""These tests use the same desk as those of tasks: thinking is often about one."""
+"""Fixtures shared with the tests of tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents promise of budgets in thinking: never exceeded, never silent, every row still reached."""
+"""Budgets of reads of thinking: limits are kept, truncation is reported, every row can be reached."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contract.reasoning.room import edge, every_page, node
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -26,7 +27,7 @@ TYPES = ["question", "hypothesis", "test", "evidence", "decision", "note", "upda
 
 
 def fill(desk: Desk, **where: Any) -> None:
-    """A workspace in which every read has much to say."""
+    """Fill a workspace so that every read returns many rows."""
     for number in range(16):
         card = {
             "id": f"card {number}", "type": TYPES[number % 8], "title": f"{number} {LONG[:300]}", "text": LONG,
@@ -46,6 +47,7 @@ def fill(desk: Desk, **where: Any) -> None:
         desk.door("artifact_store", kind="k", name=f"a{number}", workspace="Shop", run_id="r", data={"d": [LONG] * 5})
 
 
+@holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
 def test_every_read_of_thinking_takes_the_three_budgets() -> None:
     family = [
         tool
@@ -60,7 +62,8 @@ def test_every_read_of_thinking_takes_the_three_budgets() -> None:
         )
 
 
-def test_no_budget_of_a_read_of_thinking_is_ever_exceeded_or_silent(desk: Desk) -> None:
+@holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
+def test_every_budget_of_a_read_of_thinking_is_kept_and_truncation_is_reported(desk: Desk) -> None:
     fill(desk)
     for tool, arguments in READS.items():
         full = desk.room(tool, **arguments, max_chars=0)
@@ -69,7 +72,8 @@ def test_no_budget_of_a_read_of_thinking_is_ever_exceeded_or_silent(desk: Desk) 
             check_budget(partial(desk.room, tool, **arguments), full, name, most)
 
 
-def test_no_budget_of_a_target_is_ever_exceeded_or_silent(timed: Desk) -> None:
+@holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
+def test_every_budget_of_a_read_of_a_target_is_kept_and_truncation_is_reported(timed: Desk) -> None:
     timed.task("A", *(f"step {number} {LONG[:200]}" for number in range(9)))
     fill(timed, target="TASK-001")
     for tool, arguments in READS.items():
@@ -79,6 +83,7 @@ def test_no_budget_of_a_target_is_ever_exceeded_or_silent(timed: Desk) -> None:
                 check_budget(partial(timed.room, tool, **arguments, target="TASK-001"), full, name, most)
 
 
+@holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
 def test_all_budgets_of_a_read_of_thinking_hold_at_once(timed: Desk) -> None:
     fill(timed)
     for tool, arguments in READS.items():
@@ -87,6 +92,7 @@ def test_all_budgets_of_a_read_of_thinking_hold_at_once(timed: Desk) -> None:
             check_fits(timed.room(tool, **arguments, **budget), budget)
 
 
+@holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
 def test_a_budget_below_the_least_is_refused_by_every_read_of_thinking(timed: Desk) -> None:
     timed.room("init")
     for tool, arguments in READS.items():
@@ -96,6 +102,7 @@ def test_a_budget_below_the_least_is_refused_by_every_read_of_thinking(timed: De
             timed.room(tool, **arguments, **{name: None})
 
 
+@holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
 @pytest.mark.parametrize("wide", ["W", "\U0001f331", '"', "\n"])
 def test_the_least_budget_of_a_read_of_thinking_holds_with_the_longest_names(timed: Desk, wide: str) -> None:
     mark = "W" if wide == "\n" else wide
@@ -132,6 +139,7 @@ def test_the_least_budget_of_a_read_of_thinking_holds_with_the_longest_names(tim
     assert problems == []
 
 
+@holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
 def test_the_next_call_of_ordinary_thinking_is_whole_in_a_small_budget(desk: Desk) -> None:
     fill(desk)
     desk.room("think_set_status", ids=[f"card {number}" for number in range(1, 16)], status="closed")
@@ -145,6 +153,7 @@ def test_the_next_call_of_ordinary_thinking_is_whole_in_a_small_budget(desk: Des
             assert (small["tool"], small["arguments"]) == (whole["tool"], whole["arguments"])
 
 
+@holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
 def test_a_small_context_keeps_the_newest_cards(desk: Desk) -> None:
     desk.room.apply(*(node(f"c{number}", "note", title=f"title {number}") for number in range(30)))
     for tool in ("think_context", "think_query"):
@@ -157,6 +166,7 @@ def test_a_small_context_keeps_the_newest_cards(desk: Desk) -> None:
     assert desk.room("think_context", max_chars=500)["stats"]["cards"] == 30
 
 
+@holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
 def test_long_texts_are_shortened_before_cards_are_dropped(desk: Desk) -> None:
     desk.room.apply(*(node(f"c{number}", "note", title=f"title {number}", text="x" * 5000) for number in range(5)))
     answer = desk.room("think_query", max_chars=4000)
@@ -166,6 +176,7 @@ def test_long_texts_are_shortened_before_cards_are_dropped(desk: Desk) -> None:
     assert all(0 < len(card["text"]) < 5000 for card in answer["cards"])
 
 
+@holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize("tool", PAGED)
 def test_paging_thinking_through_a_budget_gives_every_row_exactly_once(timed: Desk, tool: str) -> None:
     fill(timed)
@@ -181,8 +192,9 @@ def test_paging_thinking_through_a_budget_gives_every_row_exactly_once(timed: De
         assert [row[key] for page in pages for row in page[PAGED[tool]]] == full, (name, most)
 
 
+@holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize("tool", ["context_pack", "think_watch"])
-def test_the_rest_of_a_pack_is_reached_from_where_its_budget_cut(timed: Desk, tool: str) -> None:
+def test_the_rest_of_a_pack_can_be_read_after_truncation(timed: Desk, tool: str) -> None:
     for number in range(20):
         timed.room.note(f"note {number} " + "x" * 100)
         timed.room("trace_step", step=f"step {number} " + "x" * 100)
@@ -199,6 +211,7 @@ def test_the_rest_of_a_pack_is_reached_from_where_its_budget_cut(timed: Desk, to
             assert seqs == whole[part], (most, part)
 
 
+@holds("shapes budgets: max_lines counts the line breaks inside strings")
 def test_line_breaks_in_the_keys_of_meta_count_as_lines_too(timed: Desk) -> None:
     timed.room("trace_step", step="s", meta={"a\n" * 20: 1})
     timed.room("think_card", card={"id": "c", "title": "T", "meta": {"a\n" * 20: 1}})
@@ -208,7 +221,8 @@ def test_line_breaks_in_the_keys_of_meta_count_as_lines_too(timed: Desk) -> None
         assert answer["truncated"] is True
 
 
-def test_a_small_check_of_a_trace_still_says_that_something_is_wrong(desk: Desk) -> None:
+@holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
+def test_a_truncated_validation_of_a_trace_still_reports_errors(desk: Desk) -> None:
     for number in range(3, 40, 2):
         given = {"thought": "t", "thought_number": number, "total_thoughts": 99, "next_thought_needed": True}
         desk.room("trace_sequential_step", **given)
@@ -219,6 +233,7 @@ def test_a_small_check_of_a_trace_still_says_that_something_is_wrong(desk: Desk)
     assert 0 < len(small["errors"]) < len(full["errors"])
 
 
+@holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
 def test_a_budget_on_thinking_changes_nothing_in_the_store(timed: Desk) -> None:
     fill(timed)
     before = dump(timed.door.home)

@@ -1,4 +1,4 @@
-"""What the documents promise of cards: `think_template`, `think_card` in all its forms, and the eight `think_add_*`."""
+"""Cards: `think_template`, `think_card` in all its forms, and the eight `think_add_*`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contract.tasks.desk import check_call
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from support.beside import Beside, dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -37,13 +38,15 @@ def card_of(desk: Desk, id: str, **where: Any) -> dict[str, Any]:
     return found
 
 
+@holds("4 thinking, think convenience and trace tools: there are twenty-nine")
 def test_there_are_twenty_nine_tools_of_thinking() -> None:
     names = {tool.name.removeprefix("branchmind_") for tool in catalog.operations()}
     assert len([name for name in names if name.startswith(("think_", "trace_", "context_pack"))]) == 29
     assert {f"think_add_{kind}" for kind in TYPES} <= names
 
 
-def test_a_template_is_a_card_to_be_filled_in(desk: Desk) -> None:
+@holds("4 think_template: a deterministic skeleton with at least the fields of a card")
+def test_a_template_is_a_card_with_fields_to_fill_in(desk: Desk) -> None:
     for kind in TYPES:
         answer = desk.room("think_template", type=kind)
         assert set(answer) == {"type", "supported_types", "template", "truncated"}
@@ -57,7 +60,8 @@ def test_a_template_is_a_card_to_be_filled_in(desk: Desk) -> None:
         assert desk.room("think_card", card=template)["inserted"] is True
 
 
-def test_an_unknown_type_is_refused_with_the_types_there_are(desk: Desk) -> None:
+@holds("4 think_template: an unknown type is a typed error that lists the supported types")
+def test_an_unknown_type_is_refused_with_the_list_of_types(desk: Desk) -> None:
     desk.room("init")
     for tool, arguments in (
         ("think_template", {"type": "hypotesis"}), ("think_card", {"card": {"type": "epic", "title": "t"}}),
@@ -72,6 +76,7 @@ def test_an_unknown_type_is_refused_with_the_types_there_are(desk: Desk) -> None
         desk.door(error.recovery["tool"], **error.recovery["arguments"])
 
 
+@holds("4 think_card: writes a note entry to the trace and a typed node with edges to the graph")
 def test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph(desk: Desk) -> None:
     desk.room.apply(node("h1", "hypothesis"), node("t1", "test"))
     answer = desk.room("think_card", card=FULL, supports=["h1"], blocks="t1")
@@ -92,14 +97,16 @@ def test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph(desk: Desk) -> 
     )
 
 
+@holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_card_is_the_same_in_every_form(desk: Desk, form: str) -> None:
     desk.room("think_card", card=FORMS[form])
     assert state(card_of(desk, "q1")) == {**FULL, "tags": ["cache", "perf"], "deleted": False}
 
 
+@holds("decisions §3: the same card_id with the same normalized content is a no-op")
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_card_again_in_any_form_is_no_change(desk: Desk, form: str) -> None:
+def test_repeating_the_same_card_in_any_form_is_no_change(desk: Desk, form: str) -> None:
     desk.room.apply(node("a"), node("b"))
     first = desk.room("think_card", card=FORMS[form], supports=["b", "a"])
     before = dump(desk.door.home)
@@ -119,7 +126,8 @@ def test_the_same_card_again_in_any_form_is_no_change(desk: Desk, form: str) -> 
         assert after[table] == before[table], table
 
 
-def test_plain_text_is_a_note_with_an_id_of_its_own(desk: Desk) -> None:
+@holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
+def test_plain_text_becomes_a_note_with_a_generated_id(desk: Desk) -> None:
     first = desk.room("think_card", card="The cache is never cleared.")
     second = desk.room("think_card", card="The cache is never cleared.")
     for answer in (first, second):
@@ -134,6 +142,7 @@ def test_plain_text_is_a_note_with_an_id_of_its_own(desk: Desk) -> None:
     }  # fmt: skip
 
 
+@holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
 @pytest.mark.parametrize(
     "text",
     [
@@ -146,14 +155,15 @@ def test_plain_text_is_a_note_with_an_id_of_its_own(desk: Desk) -> None:
         ": x",
     ],
 )
-def test_text_that_only_looks_like_a_card_is_plain_text(desk: Desk, text: str) -> None:
+def test_text_that_resembles_a_card_is_plain_text(desk: Desk, text: str) -> None:
     made = desk.room("think_card", card=text)["card_id"]
     card = card_of(desk, made)
     assert (card["type"], card["text"]) == ("note", text)
     assert "title" not in card
 
 
-def test_lines_go_on_and_unknown_keys_are_kept_in_meta(desk: Desk) -> None:
+@holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
+def test_text_spans_lines_and_unknown_keys_are_kept_in_meta(desk: Desk) -> None:
     lines = "title: T\ntext: first line\nsecond line\n\nthird: line\nconfidence: 0.8\ncard_id: c1"
     desk.room("think_card", card=lines)
     card = card_of(desk, "c1")
@@ -165,7 +175,8 @@ def test_lines_go_on_and_unknown_keys_are_kept_in_meta(desk: Desk) -> None:
     assert card_of(desk, "c3")["meta"] == {"why": ["a"]}
 
 
-def test_a_card_has_defaults_for_what_is_not_given(desk: Desk) -> None:
+@holds("4 think_card: defaults of type, status and tags; CARD-<seq> if no id is given")
+def test_a_card_has_defaults_for_missing_fields(desk: Desk) -> None:
     for card in ({"title": "T"}, {"text": "T"}, {"title": "T", "type": None, "status": "", "tags": None, "meta": None}):
         answer = desk.room("think_card", card=card)
         found = card_of(desk, answer["card_id"])
@@ -173,6 +184,7 @@ def test_a_card_has_defaults_for_what_is_not_given(desk: Desk) -> None:
         assert "meta" not in found
 
 
+@holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
 @pytest.mark.parametrize(
     "card",
     [
@@ -189,12 +201,13 @@ def test_a_card_has_defaults_for_what_is_not_given(desk: Desk) -> None:
     ],
     ids=range(29),
 )  # fmt: skip
-def test_what_is_no_card_is_refused_and_leaves_nothing(timed: Desk, card: Any) -> None:
+def test_an_invalid_card_is_refused_and_writes_nothing(timed: Desk, card: Any) -> None:
     timed.room("init")
     timed.room.refuses("INVALID_REQUEST", "think_card", card=card)
 
 
-def test_what_is_no_card_is_refused_through_every_door(desk: Desk) -> None:
+@holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
+def test_an_invalid_card_is_refused_through_every_door(desk: Desk) -> None:
     desk.room("init")
     for card in ("", {"type": "note"}, '{"title": NaN}', {"title": "T", "id": "a|b"}, None, ["a card"]):
         desk.room.refuses("INVALID_REQUEST", "think_card", card=card)
@@ -204,7 +217,8 @@ def test_what_is_no_card_is_refused_through_every_door(desk: Desk) -> None:
     desk.room.refuses("INVALID_REQUEST", "think_card", card="t", suports=["a"])
 
 
-def test_the_same_id_with_other_content_is_a_conflict(desk: Desk) -> None:
+@holds("decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too")
+def test_the_same_id_with_different_content_is_a_conflict(desk: Desk) -> None:
     desk.room.apply(node("a"), node("b"))
     desk.room("think_card", card=FULL, supports=["a"])
     others: list[tuple[Any, dict[str, Any]]] = [
@@ -226,7 +240,8 @@ def test_the_same_id_with_other_content_is_a_conflict(desk: Desk) -> None:
     assert len(desk.room.entries(doc="trace")) == 1
 
 
-def test_a_conflict_with_a_card_that_another_graph_holds_names_the_trace_that_tells_of_it(desk: Desk) -> None:
+@holds("decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too")
+def test_a_conflict_with_a_card_of_another_graph_names_its_trace(desk: Desk) -> None:
     desk.room("think_card", card={"id": "c", "title": "T"})
     error = desk.room.refuses("CONFLICT", "think_card", card={"id": "c", "title": "U"}, graph_doc="other")
     assert error.recovery is not None
@@ -234,12 +249,14 @@ def test_a_conflict_with_a_card_that_another_graph_holds_names_the_trace_that_te
     assert [entry["title"] for entry in shown["entries"]] == ["T"]
 
 
-def test_a_card_with_a_title_only_is_another_than_one_that_says_the_title_twice(desk: Desk) -> None:
+@holds("decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too")
+def test_a_card_with_only_a_title_differs_from_one_with_the_same_title_and_text(desk: Desk) -> None:
     desk.room("think_card", card={"id": "c", "title": "T"})
     desk.room.refuses("CONFLICT", "think_card", card={"id": "c", "title": "T", "text": "T"})
 
 
-def test_the_same_card_is_still_no_change_after_its_status_was_set(desk: Desk) -> None:
+@holds("decisions §3: after think_set_status the same card is still a no-op")
+def test_the_same_card_is_no_change_after_its_status_was_set(desk: Desk) -> None:
     desk.room("think_card", card=FULL)
     desk.room("think_set_status", ids="q1", status="closed")
     desk.room("think_pin", ids="q1")
@@ -249,6 +266,7 @@ def test_the_same_card_is_still_no_change_after_its_status_was_set(desk: Desk) -
     assert [entry["format"] for entry in desk.room.entries(doc="trace")] == ["think_card", "status_change"]
 
 
+@holds("decisions §3: after think_set_status the same card is still a no-op")
 def test_the_same_card_is_no_change_after_links_were_added(desk: Desk) -> None:
     desk.room("think_card", card=FULL)
     desk.room("think_card", card={"id": "h1", "type": "hypothesis", "title": "H"})
@@ -257,7 +275,8 @@ def test_the_same_card_is_no_change_after_links_were_added(desk: Desk) -> None:
     assert ("q1", "supports", "h1") in desk.room.edges()
 
 
-def test_a_node_that_says_the_same_gets_its_trace_entry_and_no_new_version(desk: Desk) -> None:
+@holds("4 think_card: no new graph versions when node and edges are already equal")
+def test_an_equal_node_gets_a_trace_entry_and_no_new_version(desk: Desk) -> None:
     desk.room.apply(
         node("c", "note", title="T", status="open"), node("d", "note", title="other"), edge("c", "supports", "d")
     )
@@ -270,7 +289,8 @@ def test_a_node_that_says_the_same_gets_its_trace_entry_and_no_new_version(desk:
     desk.room.refuses("CONFLICT", "think_card", card={"id": "d", "title": "T"})
 
 
-def test_a_card_is_known_on_branches_that_were_made_after_it_and_unknown_elsewhere(desk: Desk) -> None:
+@holds("decisions §3: the same card_id with the same normalized content is a no-op")
+def test_a_card_exists_on_branches_derived_after_it_and_nowhere_else(desk: Desk) -> None:
     desk.room("init")
     desk.room.branch("before")
     desk.room("think_card", card=FULL)
@@ -281,7 +301,8 @@ def test_a_card_is_known_on_branches_that_were_made_after_it_and_unknown_elsewhe
     assert card_of(desk, "q1")["title"] == FULL["title"]
 
 
-def test_a_card_that_was_merged_is_no_change_when_it_is_repeated(desk: Desk) -> None:
+@holds("decisions §3: the same card_id with the same normalized content is a no-op")
+def test_repeating_a_merged_card_is_no_change(desk: Desk) -> None:
     desk.room("init")
     desk.room.branch("what-if")
     desk.room("think_card", card=FULL, branch="what-if")
@@ -292,7 +313,8 @@ def test_a_card_that_was_merged_is_no_change_when_it_is_repeated(desk: Desk) -> 
     assert len(desk.room.entries(doc="trace")) == 1
 
 
-def test_a_card_goes_to_the_documents_that_are_named(desk: Desk) -> None:
+@holds("4 think_card: without a branch the checkout, without documents trace and graph")
+def test_a_card_is_written_to_the_given_documents(desk: Desk) -> None:
     desk.room("init")
     desk.room.branch("b")
     answer = desk.room("think_card", card=FULL, branch="b", trace_doc="my trace", graph_doc="my graph")
@@ -305,7 +327,8 @@ def test_a_card_goes_to_the_documents_that_are_named(desk: Desk) -> None:
     desk.room.misses("think_card", card="t", branch="typo")
 
 
-def test_without_a_branch_a_card_goes_to_the_checkout(desk: Desk) -> None:
+@holds("4 think_card: without a branch the checkout, without documents trace and graph")
+def test_without_a_branch_a_card_is_written_to_the_checkout(desk: Desk) -> None:
     assert desk.room("think_card", card="first")["branch"] == "main"
     desk.room.branch("b")
     desk.room("checkout", ref="b")
@@ -313,7 +336,8 @@ def test_without_a_branch_a_card_goes_to_the_checkout(desk: Desk) -> None:
     assert len(desk.room.entries("main", "trace")) == 1
 
 
-def test_the_card_of_a_target_goes_to_its_documents(desk: Desk) -> None:
+@holds("4 think_card: without a branch the checkout, without documents trace and graph")
+def test_the_card_of_a_target_is_written_to_its_documents(desk: Desk) -> None:
     desk.task()
     answer = desk.room("think_card", target="TASK-001", card=FULL)
     assert (answer["branch"], answer["trace_doc"], answer["graph_doc"]) == (
@@ -323,7 +347,8 @@ def test_the_card_of_a_target_goes_to_its_documents(desk: Desk) -> None:
     assert set(desk.nodes("TASK-001")) == {"q1", "task:TASK-001"}
 
 
-def test_a_target_with_a_branch_thinks_what_if_about_a_task(desk: Desk) -> None:
+@holds("decisions §3: think_card, think_add_* and think_context take target with branch")
+def test_a_target_with_a_branch_writes_to_a_what_if_branch(desk: Desk) -> None:
     desk.task()
     desk.room.branch("what-if", "task/TASK-001")
     answer = desk.room("think_card", target="TASK-001", branch="what-if", card=FULL)
@@ -342,8 +367,9 @@ def test_a_target_with_a_branch_thinks_what_if_about_a_task(desk: Desk) -> None:
         desk.room.refuses("INVALID_REQUEST", tool, target="TASK-001", branch="what-if", graph_doc="graph", **given)
 
 
+@holds("shapes think: the type of think_add_* replaces card.type")
 @pytest.mark.parametrize("type", TYPES)
-def test_adding_a_card_of_a_type_replaces_the_type_it_says(desk: Desk, type: str) -> None:
+def test_adding_a_card_of_a_type_replaces_its_given_type(desk: Desk, type: str) -> None:
     tool = f"think_add_{type}"
     desk.room.apply(node("a"), node("b"))
     answer = desk.room(
@@ -361,8 +387,9 @@ def test_adding_a_card_of_a_type_replaces_the_type_it_says(desk: Desk, type: str
     assert card_of(desk, desk.room(tool, card={"title": "T", "type": "epic"})["card_id"])["type"] == type
 
 
+@holds("4 think_card: atomic")
 @pytest.mark.parametrize("table", ["doc_entries", "graph_versions"])
-def test_a_card_that_fails_in_one_part_leaves_no_part(timed: Desk, table: str) -> None:
+def test_a_card_that_fails_in_one_part_writes_nothing(timed: Desk, table: str) -> None:
     timed.room.apply(node("a"))
     with Beside(timed.door.home) as beside:
         beside.trap("fail", f"insert on {table}")
@@ -375,7 +402,8 @@ def test_a_card_that_fails_in_one_part_leaves_no_part(timed: Desk, table: str) -
     assert timed.room("think_card", card=FULL, supports=["a"])["inserted"] is True
 
 
-def test_an_own_id_is_never_given_out_a_second_time(desk: Desk) -> None:
+@holds("4 think_card: defaults of type, status and tags; CARD-<seq> if no id is given")
+def test_a_generated_id_is_never_a_used_one(desk: Desk) -> None:
     desk.room("init")
     ahead = [f"CARD-{number}" for number in range(1, 12)]
     desk.room.apply(*(node(one, "note") for one in ahead))

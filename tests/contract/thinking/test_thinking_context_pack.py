@@ -1,4 +1,4 @@
-"""What the documents promise of `branchmind_context_pack`: notes, trace and cards, and what stands beside."""
+"""`branchmind_context_pack`: notes, trace, cards, and included capsules and artifacts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from contract.doors import FULL
 from contract.reasoning.room import node, packed
 from contract.tasks.desk import check_call
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -15,7 +16,7 @@ KEYS = {"branch", "docs", "notes", "trace", "cards", "stats", "next", "truncated
 
 
 def page_of(desk: Desk, **asked: Any) -> dict[str, Any]:
-    """A document as `show` shows it, without its place, its second time, and the cards, which a pack shows apart."""
+    """Return a document as `show` returns it, without its place, its second time and its cards."""
     shown = desk.room("show", **asked)
     own = [entry for entry in shown["entries"] if entry.get("format") != "think_card"]
     entries = [{name: entry[name] for name in entry if name not in ("branch", "doc", "ts_ms")} for entry in own]
@@ -34,7 +35,8 @@ def names(answer: dict[str, Any], part: str) -> list[str]:
     return [one["name"] for one in answer[part]]
 
 
-def test_a_pack_holds_notes_trace_cards_and_the_next_call_of_a_branch(desk: Desk) -> None:
+@holds("4 context_pack: notes, trace and cards in one answer")
+def test_a_pack_contains_notes_trace_cards_and_the_next_call_of_a_branch(desk: Desk) -> None:
     desk.room.note("a note")
     desk.room("trace_step", step="a step")
     desk.room("think_card", card={"id": "q1", "type": "question", "title": "T"})
@@ -51,7 +53,8 @@ def test_a_pack_holds_notes_trace_cards_and_the_next_call_of_a_branch(desk: Desk
     assert answer["next"]["tool"] == "branchmind_think_add_hypothesis"
 
 
-def test_a_pack_of_a_target_holds_its_documents_and_the_next_call_of_its_radar(desk: Desk) -> None:
+@holds("4 context_pack: notes, trace and cards in one answer")
+def test_a_pack_of_a_target_contains_its_documents_and_the_next_call_of_its_radar(desk: Desk) -> None:
     desk.task("A", "a")
     desk("note", target="TASK-001", note="n")
     desk.room("think_card", target="TASK-001", card={"id": "q1", "type": "question", "title": "T"})
@@ -68,7 +71,8 @@ def test_a_pack_of_a_target_holds_its_documents_and_the_next_call_of_its_radar(d
         desk.room.refuses("INVALID_REQUEST", "context_pack", target="TASK-001", **place)
 
 
-def test_a_pack_reads_the_branch_and_the_documents_it_is_given(desk: Desk) -> None:
+@holds("4 context_pack: notes, trace and cards in one answer")
+def test_a_pack_reads_the_given_branch_and_documents(desk: Desk) -> None:
     desk.room("init")
     desk.room.branch("b")
     desk.room.note("mine", branch="b", doc="my notes")
@@ -88,6 +92,7 @@ def test_a_pack_reads_the_branch_and_the_documents_it_is_given(desk: Desk) -> No
     desk.room.refuses("INVALID_REQUEST", "context_pack", ref="b", branch="b")
 
 
+@holds("4 context_pack: notes_limit 20, trace_limit 50, limit_cards 30")
 def test_the_limits_of_a_pack_are_twenty_fifty_and_thirty(timed: Desk) -> None:
     for number in range(25):
         timed.room.note(f"{number}")
@@ -107,7 +112,8 @@ def test_the_limits_of_a_pack_are_twenty_fifty_and_thirty(timed: Desk) -> None:
         timed.room.refuses("INVALID_REQUEST", "context_pack", **{name: 0})
 
 
-def test_what_stands_beside_is_shown_only_when_it_is_asked_for(desk: Desk) -> None:
+@holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
+def test_capsules_and_artifacts_are_included_only_on_request(desk: Desk) -> None:
     desk.room("init")
     store(desk, "old", "r1")
     store(desk, "new", "r2")
@@ -128,7 +134,8 @@ def test_what_stands_beside_is_shown_only_when_it_is_asked_for(desk: Desk) -> No
     desk.room.refuses("INVALID_REQUEST", "context_pack", include="capsules and artifacts")
 
 
-def test_without_a_run_the_artifacts_are_those_of_the_latest_capsules_run_or_none(desk: Desk) -> None:
+@holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
+def test_without_a_run_the_artifacts_of_the_latest_capsules_run_are_included(desk: Desk) -> None:
     desk.room("init")
     keep(desk, "a1", "r1")
     keep(desk, "none", None)
@@ -143,7 +150,8 @@ def test_without_a_run_the_artifacts_are_those_of_the_latest_capsules_run_or_non
     assert names(desk.room("context_pack", include=["artifacts"], run_id=" r1 "), "artifacts") == ["a1"]
 
 
-def test_a_pack_that_shows_not_all_artifacts_of_a_run_says_so(desk: Desk) -> None:
+@holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
+def test_a_pack_that_omits_artifacts_of_a_run_is_marked_as_truncated(desk: Desk) -> None:
     desk.room("init")
     for number in range(20):
         keep(desk, f"a{number}", "r1")
@@ -156,7 +164,8 @@ def test_a_pack_that_shows_not_all_artifacts_of_a_run_says_so(desk: Desk) -> Non
     assert desk.room("context_pack", include=["capsules"], run_id="r1")["truncated"] is False
 
 
-def test_deleted_capsules_and_artifacts_stand_beside_nothing(desk: Desk) -> None:
+@holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
+def test_deleted_capsules_and_artifacts_are_not_included(desk: Desk) -> None:
     desk.room("init")
     store(desk, "one", "r1")
     store(desk, "two", "r2")
@@ -168,7 +177,8 @@ def test_deleted_capsules_and_artifacts_stand_beside_nothing(desk: Desk) -> None
     assert (names(answer, "capsules"), names(answer, "artifacts")) == (["one"], ["a1"])
 
 
-def test_a_pack_shows_nothing_of_another_workspace(desk: Desk) -> None:
+@holds("4 workspace scoping: every tool requires a workspace, and shows no other one")
+def test_a_pack_contains_nothing_of_another_workspace(desk: Desk) -> None:
     desk.room("init")
     desk.another("Other").room.note("elsewhere")
     store(desk, "ours", "r1")

@@ -1,4 +1,4 @@
-"""What the documents promise of `think_nominal_merge`: cards that say the same become one, once."""
+"""`think_nominal_merge`: merging of cards with equal content."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from contract.reasoning.room import node, state
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -28,7 +29,8 @@ def groups(desk: Desk, **asked: Any) -> list[tuple[str, list[str]]]:
     return [(group["canonical"], group["merged"]) for group in found]
 
 
-def test_duplicates_become_merged_and_point_to_the_oldest(desk: Desk) -> None:
+@holds("decisions §3 think_nominal_merge: the oldest is canonical, others get status merged and an edge dedup")
+def test_duplicates_are_marked_as_merged_and_point_to_the_oldest(desk: Desk) -> None:
     add(desk, "b", "The cache is never cleared", "At all.")
     add(desk, "x", "Something else")
     add(desk, "a", "the  CACHE is never\ncleared", " at all. ")
@@ -45,6 +47,7 @@ def test_duplicates_become_merged_and_point_to_the_oldest(desk: Desk) -> None:
     assert set(desk.room.edges()) == {("a", "dedup", "b"), ("c", "dedup", "b")}
 
 
+@holds("4 think_nominal_merge: idempotent")
 def test_merging_again_changes_nothing(desk: Desk) -> None:
     for one in ("a", "b", "c"):
         add(desk, one, "The same")
@@ -59,14 +62,16 @@ def test_merging_again_changes_nothing(desk: Desk) -> None:
     assert [(g["canonical"], g["merged"]) for g in desk.room("think_nominal_merge")["groups"]] == [("a", ["d"])]
 
 
-def test_a_merged_card_is_no_candidate_of_the_frontier(desk: Desk) -> None:
+@holds("decisions §3 think_nominal_merge: the oldest is canonical, others get status merged and an edge dedup")
+def test_a_merged_card_is_not_a_candidate_of_the_frontier(desk: Desk) -> None:
     for one in ("q1", "q2"):
         add(desk, one, "Who clears the cache?", type="question")
     desk.room("think_nominal_merge")
     assert [one["id"] for one in desk.room("think_frontier")["candidates"]] == ["q1"]
 
 
-def test_a_dry_run_tells_and_writes_nothing(desk: Desk) -> None:
+@holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
+def test_a_dry_run_reports_duplicates_and_writes_nothing(desk: Desk) -> None:
     for one in ("a", "b"):
         add(desk, one, "The same")
     before = dump(desk.door.home)
@@ -75,7 +80,8 @@ def test_a_dry_run_tells_and_writes_nothing(desk: Desk) -> None:
     assert dump(desk.door.home) == before
 
 
-def test_types_must_agree(desk: Desk) -> None:
+@holds("decisions §3 think_nominal_merge: type and normalized title+text agree, or words overlap by at least 0.9")
+def test_cards_of_different_types_are_not_duplicates(desk: Desk) -> None:
     add(desk, "a", "The same", type="question")
     add(desk, "b", "The same", type="hypothesis")
     add(desk, "c", "The same", type="question")
@@ -83,6 +89,7 @@ def test_types_must_agree(desk: Desk) -> None:
     assert groups(desk) == [("a", ["c"])]
 
 
+@holds("decisions §3 think_nominal_merge: type and normalized title+text agree, or words overlap by at least 0.9")
 @pytest.mark.parametrize(
     ("first", "second", "same"),
     [
@@ -105,7 +112,7 @@ def test_types_must_agree(desk: Desk) -> None:
     ],
     ids=range(16),
 )
-def test_cards_are_the_same_when_nine_tenths_of_their_words_are(
+def test_cards_are_duplicates_if_nine_tenths_of_their_words_are_equal(
     timed: Desk, first: str, second: str, same: bool
 ) -> None:
     for title, text in ((True, False), (False, True)):
@@ -116,14 +123,19 @@ def test_cards_are_the_same_when_nine_tenths_of_their_words_are(
     assert sorted(found) == ([("text 0", ["text 1"]), ("title 0", ["title 1"])] if same else [])
 
 
-def test_title_and_text_count_together_and_the_similarity_is_told(desk: Desk) -> None:
+@holds("decisions §3 think_nominal_merge: type and normalized title+text agree, or words overlap by at least 0.9")
+def test_title_and_text_count_together_and_the_similarity_is_shown(desk: Desk) -> None:
     add(desk, "a", words(*range(10)), words(*range(10, 20)))
     add(desk, "b", words(*range(12)), words(*range(12, 19)))
     [group] = desk.room("think_nominal_merge", dry_run=True)["groups"]
     assert (group["canonical"], group["merged"], group["similarity"]) == ("a", ["b"], 0.95)
+    add(desk, "c", words(*range(20)))
+    [group] = desk.room("think_nominal_merge", dry_run=True)["groups"]
+    assert (group["merged"], group["similarity"]) == (["b", "c"], 0.95), "the least of the group"
 
 
-def test_the_oldest_is_canonical_also_when_it_was_changed_last(desk: Desk) -> None:
+@holds("decisions §3 think_nominal_merge: the oldest is canonical, others get status merged and an edge dedup")
+def test_the_oldest_is_canonical_even_if_it_was_changed_last(desk: Desk) -> None:
     add(desk, "old", "The same")
     add(desk, "new", "The same")
     desk.room("think_set_status", ids="old", status="closed")
@@ -135,7 +147,8 @@ def test_the_oldest_is_canonical_also_when_it_was_changed_last(desk: Desk) -> No
     assert groups(desk) == [("old", ["new"])]
 
 
-def test_only_the_candidates_that_are_named_are_merged(desk: Desk) -> None:
+@holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
+def test_only_the_given_candidates_are_merged(desk: Desk) -> None:
     for one in ("a", "b", "c"):
         add(desk, one, "The same")
     assert groups(desk, candidate_ids=["b", "c"]) == [("b", ["c"])]
@@ -147,7 +160,8 @@ def test_only_the_candidates_that_are_named_are_merged(desk: Desk) -> None:
     assert {one: card["status"] for one, card in desk.room.nodes().items()} == {"a": "open", "b": "open", "c": "merged"}
 
 
-def test_duplicates_are_looked_for_where_the_call_says(desk: Desk) -> None:
+@holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
+def test_duplicates_are_searched_on_the_given_branch_and_document(desk: Desk) -> None:
     desk.task()
     for one in ("a", "b"):
         add(desk, one, "The same", target="TASK-001")
@@ -160,7 +174,8 @@ def test_duplicates_are_looked_for_where_the_call_says(desk: Desk) -> None:
     desk.room.misses("think_nominal_merge", ref="typo")
 
 
-def test_a_document_that_is_not_there_has_no_duplicates_to_merge(desk: Desk) -> None:
+@holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
+def test_an_unknown_document_has_no_duplicates_to_merge(desk: Desk) -> None:
     desk.room("init")
     desk.room.misses("think_nominal_merge", graph_doc="never written", dry_run=True)
     desk.room.misses("think_nominal_merge", graph_doc="never written")

@@ -1,17 +1,18 @@
-"""What the documents promise of the frontier: its ranking, links, statuses and pins."""
+"""The frontier: its ranking, links, statuses and pins."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from contract.reasoning.room import newest_first, node, state
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
 
 
 def add(desk: Desk, *ids: str, **where: Any) -> None:
-    """Adds cards; the first letter of an id says the type."""
+    """Add cards whose type is the first letter of their id."""
     types = {"q": "question", "h": "hypothesis", "t": "test", "n": "note", "e": "evidence", "d": "decision"}
     for one in ids:
         desk.room("think_card", card={"id": one, "type": types[one[0]], "title": f"Title of {one}"}, **where)
@@ -26,7 +27,8 @@ def candidate(desk: Desk, id: str) -> dict[str, Any]:
     return dict(found)
 
 
-def test_candidates_have_the_promised_fields_and_a_reason(desk: Desk) -> None:
+@holds("shapes think_frontier: candidates with their fields, each with its reason")
+def test_candidates_have_the_documented_fields_and_a_reason(desk: Desk) -> None:
     add(desk, "q1", "h1")
     desk.room("think_link", from_="q1", rel="blocks", to="h1")
     desk.room("think_pin", ids="h1")
@@ -45,6 +47,7 @@ def test_candidates_have_the_promised_fields_and_a_reason(desk: Desk) -> None:
     assert candidate(desk, "q1")["pinned"] is False
 
 
+@holds("decisions §3: pinned first, then unblocked, then type, then recency")
 def test_open_questions_hypotheses_and_tests_are_ranked_by_type_and_then_by_recency(desk: Desk) -> None:
     add(desk, "t1", "q1", "h1", "n1", "e1", "d1", "t2", "q2", "h2")
     assert frontier(desk) == ["q2", "q1", "h2", "h1", "t2", "t1"]
@@ -53,7 +56,8 @@ def test_open_questions_hypotheses_and_tests_are_ranked_by_type_and_then_by_rece
     assert frontier(desk) == ["q1", "q2", "h2", "h1", "t2", "t1"]
 
 
-def test_what_is_not_open_is_no_candidate(desk: Desk) -> None:
+@holds("decisions §3: pinned first, then unblocked, then type, then recency")
+def test_closed_cards_are_not_candidates(desk: Desk) -> None:
     add(desk, "q1", "q2", "h1")
     desk.room("think_set_status", ids=["q1", "h1"], status="closed")
     assert frontier(desk) == ["q2"]
@@ -62,7 +66,8 @@ def test_what_is_not_open_is_no_candidate(desk: Desk) -> None:
     assert candidate(desk, "q3")["status"] == "open"
 
 
-def test_what_is_blocked_comes_after_all_that_is_not(desk: Desk) -> None:
+@holds("decisions §3: pinned first, then unblocked, then type, then recency")
+def test_blocked_cards_come_after_unblocked_ones(desk: Desk) -> None:
     add(desk, "q1", "q2", "h1", "h2", "t1")
     desk.room("think_link", from_="t1", rel="blocks", to="q2")
     desk.room("think_link", from_="q1", rel="blocks", to="h2")
@@ -70,6 +75,7 @@ def test_what_is_blocked_comes_after_all_that_is_not(desk: Desk) -> None:
     assert candidate(desk, "q2")["blocked_by"] == ["t1"]
 
 
+@holds("shapes think: blocked means by a card that is still open")
 def test_only_an_open_card_blocks(desk: Desk) -> None:
     add(desk, "q1", "q2", "n1")
     desk.room.apply(node("thing", "thing"))
@@ -86,7 +92,8 @@ def test_only_an_open_card_blocks(desk: Desk) -> None:
     assert frontier(desk) == ["q2", "q1"]
 
 
-def test_what_is_pinned_comes_first_even_when_it_is_blocked(desk: Desk) -> None:
+@holds("decisions §3: pinned first, then unblocked, then type, then recency")
+def test_pinned_cards_come_first_even_if_they_are_blocked(desk: Desk) -> None:
     add(desk, "q1", "t1", "t2", "h1")
     desk.room("think_link", from_="q1", rel="blocks", to="t1")
     desk.room("think_pin", ids=["t1", "t2"])
@@ -95,6 +102,7 @@ def test_what_is_pinned_comes_first_even_when_it_is_blocked(desk: Desk) -> None:
     assert frontier(desk) == ["t1", "q1", "h1", "t2"]
 
 
+@holds("decisions §3: pinned first, then unblocked, then type, then recency")
 def test_subgoals_are_ranked_as_questions(desk: Desk) -> None:
     add(desk, "q1", "h1")
     made = desk.room("think_subgoal_open", question_id="q1")["subgoal_id"]
@@ -103,7 +111,8 @@ def test_subgoals_are_ranked_as_questions(desk: Desk) -> None:
     assert frontier(desk) == ["q1", "h1"]
 
 
-def test_next_is_the_first_of_the_frontier_or_nothing(desk: Desk) -> None:
+@holds("shapes think_next: the candidate or null")
+def test_next_is_the_first_of_the_frontier_or_null(desk: Desk) -> None:
     desk.room("init")
     answer = desk.room("think_next")
     assert answer == {"branch": "main", "graph_doc": "graph", "candidate": None, "truncated": False}
@@ -115,7 +124,8 @@ def test_next_is_the_first_of_the_frontier_or_nothing(desk: Desk) -> None:
     assert desk.room("think_next")["candidate"] is None
 
 
-def test_the_frontier_shows_twenty_unless_told_otherwise_and_the_best_ones(timed: Desk) -> None:
+@holds("shapes think_frontier: candidates with their fields, each with its reason")
+def test_the_frontier_shows_the_best_twenty_by_default(timed: Desk) -> None:
     kinds = {0: "question", 1: "hypothesis", 2: "test"}
     timed.room.apply(*(node(f"c{number}", kinds[number % 3], title="t") for number in range(90)))
     for number in range(0, 60, 3):
@@ -130,7 +140,8 @@ def test_the_frontier_shows_twenty_unless_told_otherwise_and_the_best_ones(timed
     timed.room.refuses("INVALID_REQUEST", "think_frontier", limit=0)
 
 
-def test_a_link_is_an_edge_between_cards_that_are_there(desk: Desk) -> None:
+@holds("shapes think_link: an edge between cards")
+def test_a_link_is_an_edge_between_existing_cards(desk: Desk) -> None:
     add(desk, "q1", "h1")
     answer = desk.room("think_link", from_="h1", rel="answers", to="q1", meta={"sure": 0.8})
     assert set(answer) == {"workspace", "branch", "graph_doc", "edge", "applied", "last_seq"}
@@ -150,6 +161,7 @@ def test_a_link_is_an_edge_between_cards_that_are_there(desk: Desk) -> None:
         desk.room.refuses("INVALID_REQUEST", "think_link", **{"from_": "h1", "rel": "supports", "to": "q1", **wrong})
 
 
+@holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
 def test_a_status_is_set_for_all_cards_or_none(desk: Desk) -> None:
     add(desk, "q1", "q2", "h1")
     before = desk.room.nodes()
@@ -172,7 +184,8 @@ def test_a_status_is_set_for_all_cards_or_none(desk: Desk) -> None:
         desk.room.refuses("INVALID_REQUEST", "think_set_status", **{"ids": "q1", "status": "open", **wrong})
 
 
-def test_a_node_that_is_no_card_has_no_status_to_set_and_no_pin(desk: Desk) -> None:
+@holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
+def test_a_node_of_another_type_has_no_status_and_no_pin(desk: Desk) -> None:
     desk.room.apply(node("thing", "thing"))
     desk.room.misses("think_set_status", ids="thing", status="open")
     desk.room.misses("think_pin", ids="thing")
@@ -183,27 +196,31 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("think_link", {"from_": "x", "rel": "r", "to": "x"}), ("think_subgoal_open", {"question_id": "x"}),
     ("think_subgoal_close", {"subgoal_id": "x"}), ("think_nominal_merge", {"candidate_ids": ["x"]}),
 ]  # fmt: skip
-"""Calls about a card that is not there."""
+"""Calls that name an unknown card."""
 
 
-def test_a_card_that_is_not_there_is_missed_with_a_call_that_does_not_miss(desk: Desk) -> None:
+@holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
+def test_an_unknown_card_is_not_found_and_the_recovery_succeeds(desk: Desk) -> None:
     desk.room("init")
     for tool, given in MISSING:
         desk.room.misses(tool, **given)
 
 
-def test_a_card_of_a_document_that_is_not_there_is_missed_with_a_call_that_does_not_miss(desk: Desk) -> None:
+@holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
+def test_a_card_of_an_unknown_document_is_not_found_and_the_recovery_succeeds(desk: Desk) -> None:
     desk.room("init")
     for tool, given in MISSING:
         desk.room.misses(tool, **given, graph_doc="never written")
 
 
-def test_a_card_of_a_workspace_without_branches_is_missed_with_a_call_that_does_not_miss(desk: Desk) -> None:
+@holds("decisions §3: a first write bootstraps main; reads of an empty workspace are NOT_FOUND with a recovery")
+def test_a_card_of_a_workspace_without_branches_is_not_found_and_the_recovery_succeeds(desk: Desk) -> None:
     for tool, given in MISSING:
         desk.another(f"Without {tool}").room.misses(tool, **given)
 
 
-def test_a_pin_is_set_and_taken_off_and_is_no_part_of_the_card(desk: Desk) -> None:
+@holds("shapes think_pin: a pin is not part of the card's content")
+def test_a_pin_can_be_set_and_removed_without_changing_the_card(desk: Desk) -> None:
     add(desk, "q1", "q2")
     before = desk.room.nodes()
     answer = desk.room("think_pin", ids=["q1", "q2"])
@@ -222,7 +239,8 @@ def test_a_pin_is_set_and_taken_off_and_is_no_part_of_the_card(desk: Desk) -> No
     desk.room.refuses("INVALID_REQUEST", "think_pin", ids=[])
 
 
-def test_pins_are_listed_in_pages_newest_change_first(desk: Desk) -> None:
+@holds("shapes think_pins: pages of pinned cards")
+def test_pins_are_listed_in_pages_latest_change_first(desk: Desk) -> None:
     add(desk, *(f"n{number}" for number in range(7)), "q1")
     desk.room("think_pin", ids=[f"n{number}" for number in (3, 1, 5, 0, 6)])
     answer = desk.room("think_pins", limit=2)
@@ -233,6 +251,7 @@ def test_pins_are_listed_in_pages_newest_change_first(desk: Desk) -> None:
     assert [card["id"] for card in found] == ["n6", "n5", "n3", "n1", "n0"]
 
 
+@holds("shapes think_pins: pages of pinned cards")
 def test_any_number_of_pins_can_be_listed(timed: Desk) -> None:
     made = [f"c{number}" for number in range(1200)]
     timed.room.apply(*(node(one, "note") for one in made))
@@ -242,6 +261,7 @@ def test_any_number_of_pins_can_be_listed(timed: Desk) -> None:
     assert [card["id"] for card in found] == made[::-1]
 
 
+@holds("shapes think_pin: a pin is not part of the card's content")
 def test_pins_belong_to_their_branch_and_its_snapshot(desk: Desk) -> None:
     add(desk, "q1", "q2")
     desk.room("think_pin", ids="q1")
@@ -263,7 +283,8 @@ def test_pins_belong_to_their_branch_and_its_snapshot(desk: Desk) -> None:
     assert pinned(ref="c") == ["q1"]
 
 
-def test_the_same_cards_of_a_target_are_linked_pinned_and_ranked_there(desk: Desk) -> None:
+@holds("4 think convenience: with a target, branch and documents are those of its reasoning_ref")
+def test_cards_of_a_target_are_linked_pinned_and_ranked_in_its_documents(desk: Desk) -> None:
     desk.task("A", "a")
     add(desk, "q1", "h1", target="TASK-001")
     here = {"target": "TASK-001"}
@@ -277,7 +298,8 @@ def test_the_same_cards_of_a_target_are_linked_pinned_and_ranked_there(desk: Des
     assert frontier(desk) == []
 
 
-def test_a_card_that_a_decision_settles_is_no_longer_open(desk: Desk) -> None:
+@holds("decisions §3: a card that a decision settles is no longer open")
+def test_a_card_settled_by_a_decision_is_not_open(desk: Desk) -> None:
     add(desk, "q1", "q2", "h1")
     desk.room("think_pin", ids="q1")
     desk.room("think_add_decision", card={"id": "d1", "title": "rotate them"}, supports=["q1"])
@@ -290,7 +312,8 @@ def test_a_card_that_a_decision_settles_is_no_longer_open(desk: Desk) -> None:
     assert frontier(desk) == ["q2"]
 
 
-def test_what_a_decision_settled_blocks_nothing(desk: Desk) -> None:
+@holds("decisions §3: a card that a decision settles is no longer open")
+def test_a_card_settled_by_a_decision_blocks_nothing(desk: Desk) -> None:
     add(desk, "q1", "h1")
     desk.room("think_link", from_="q1", rel="blocks", to="h1")
     assert candidate(desk, "h1")["blocked_by"] == ["q1"]
@@ -298,7 +321,8 @@ def test_what_a_decision_settled_blocks_nothing(desk: Desk) -> None:
     assert candidate(desk, "h1")["blocked_by"] == []
 
 
-def test_a_decision_that_no_longer_holds_settles_nothing(desk: Desk) -> None:
+@holds("decisions §3: a card that a decision settles is no longer open")
+def test_a_superseded_decision_settles_nothing(desk: Desk) -> None:
     add(desk, "q1")
     desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"])
     assert frontier(desk) == []
@@ -310,7 +334,8 @@ def test_a_decision_that_no_longer_holds_settles_nothing(desk: Desk) -> None:
     assert frontier(desk) == ["q1"]
 
 
-def test_a_decision_on_a_branch_settles_there_until_it_is_merged(desk: Desk) -> None:
+@holds("decisions §3: a card that a decision settles is no longer open")
+def test_a_decision_on_a_branch_settles_cards_there_until_it_is_merged(desk: Desk) -> None:
     add(desk, "q1")
     desk.room("branch_create", name="try")
     desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"], branch="try")
@@ -320,7 +345,8 @@ def test_a_decision_on_a_branch_settles_there_until_it_is_merged(desk: Desk) -> 
     assert frontier(desk) == []
 
 
-def test_a_settled_question_is_not_handed_over_as_open(desk: Desk) -> None:
+@holds("decisions §3: a card that a decision settles is no longer open")
+def test_a_settled_question_is_not_listed_as_open_in_a_hand_over(desk: Desk) -> None:
     desk("create", kind="task", title="Rotate")
     for one in ("q1", "q2"):
         desk.room("think_add_question", target="TASK-001", card={"id": one, "title": f"Title of {one}"})

@@ -1,4 +1,4 @@
-"""What the documents promise of links in cards: edges, the statuses they set, and ids that are not there."""
+"""Links of cards: edges, implied statuses, and unknown ids."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from contract.reasoning.room import Room, node, state
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -30,8 +31,9 @@ def decide(desk: Desk, id: str, **more: Any) -> None:
     desk.room("think_add_decision", card={"id": id, "title": f"Decision {id}", **more})
 
 
+@holds("decisions §10: links in a card, as arguments or inside it, become edges of that name")
 @pytest.mark.parametrize("rel", LINKS)
-def test_links_are_edges_as_arguments_and_inside_a_card_in_every_form(desk: Desk, rel: str) -> None:
+def test_links_become_edges_as_arguments_and_inside_a_card_of_every_form(desk: Desk, rel: str) -> None:
     desk.room.apply(node("a", "question"), node("b", "question"))
     card = {"title": "T", rel: ["a", "b"]}
     forms: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -50,13 +52,15 @@ def test_links_are_edges_as_arguments_and_inside_a_card_in_every_form(desk: Desk
     assert links_of(desk.room, "one") == {(rel, "a")}
 
 
-def test_links_of_both_places_are_taken_together(desk: Desk) -> None:
+@holds("decisions §10: links in a card, as arguments or inside it, become edges of that name")
+def test_links_of_arguments_and_card_are_combined(desk: Desk) -> None:
     desk.room.apply(node("a"), node("b"), node("c"))
     desk.room("think_card", card={"id": "x", "title": "T", "supports": ["a", "b"], "tests": None}, supports="c")
     assert links_of(desk.room, "x") == {("supports", one) for one in "abc"}
 
 
-def test_the_same_card_with_the_same_links_is_no_change_wherever_they_stand(desk: Desk) -> None:
+@holds("decisions §10: links in a card, as arguments or inside it, become edges of that name")
+def test_the_same_card_with_the_same_links_is_no_change_in_any_form(desk: Desk) -> None:
     desk.room.apply(node("a", "decision", status="open"), node("b", "question", status="open"))
     card = {"id": "x", "type": "decision", "title": "T"}
     desk.room("think_card", card={**card, "supersedes": "a", "answers": ["b"]})
@@ -75,14 +79,16 @@ def test_the_same_card_with_the_same_links_is_no_change_wherever_they_stand(desk
         desk.room.refuses("CONFLICT", "think_card", card={**card, **other})
 
 
+@holds("decisions §10: links in a card, as arguments or inside it, become edges of that name")
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_tool_that_writes_a_card_takes_every_link(timed: Desk, kind: str) -> None:
+def test_every_tool_that_writes_a_card_accepts_every_link(timed: Desk, kind: str) -> None:
     timed.room.apply(*(node(rel) for rel in LINKS))
     timed.room(f"think_add_{kind}", card={"id": "x", "title": "T"}, **{rel: rel for rel in LINKS})
     assert links_of(timed.room, "x") == {(rel, rel) for rel in LINKS}
 
 
-def test_what_is_no_link_is_refused_and_leaves_nothing(desk: Desk) -> None:
+@holds("decisions §10: links in a card, as arguments or inside it, become edges of that name")
+def test_an_invalid_link_is_refused_and_writes_nothing(desk: Desk) -> None:
     desk.room.apply(node("a"))
     for wrong in (5, ["a", 5], {"id": "a"}, [""], ["a|b"], "a\nb", ["task:TASK-001"], "x", True):
         code = "NOT_FOUND" if wrong == "x" else "INVALID_REQUEST"
@@ -92,6 +98,7 @@ def test_what_is_no_link_is_refused_and_leaves_nothing(desk: Desk) -> None:
     desk.room.refuses("INVALID_REQUEST", "think_card", card={"title": "T", "tests": many})
 
 
+@holds("decisions §10: supersedes, rejects and answers set the other card's status in the same transaction")
 @pytest.mark.parametrize("rel", STATUS)
 def test_a_link_sets_the_status_of_the_other_card_with_an_entry_in_the_trace(desk: Desk, rel: str) -> None:
     for one in ("a", "b"):
@@ -108,7 +115,8 @@ def test_a_link_sets_the_status_of_the_other_card_with_an_entry_in_the_trace(des
     assert all("d" in one["reason"] and rel in one["reason"] for one in status_changes(desk.room))
 
 
-def test_a_status_that_a_link_implies_is_set_once(desk: Desk) -> None:
+@holds("decisions §10: supersedes, rejects and answers set the other card's status in the same transaction")
+def test_an_implied_status_is_set_once(desk: Desk) -> None:
     desk.room.apply(node("a", "decision", status="superseded"))
     before = desk.room.nodes()["a"]
     decide(desk, "d", supersedes="a", supports="a")
@@ -116,6 +124,7 @@ def test_a_status_that_a_link_implies_is_set_once(desk: Desk) -> None:
     assert status_changes(desk.room) == []
 
 
+@holds("decisions §10: supersedes, rejects and answers set the other card's status in the same transaction")
 def test_of_several_links_to_one_card_the_strongest_sets_its_status(desk: Desk) -> None:
     desk.room.apply(node("a", "decision", status="open"))
     decide(desk, "d", supersedes="a", rejects="a", answers="a")
@@ -123,7 +132,8 @@ def test_of_several_links_to_one_card_the_strongest_sets_its_status(desk: Desk) 
     assert [one["new_status"] for one in status_changes(desk.room)] == ["superseded"]
 
 
-def test_a_reversed_decision_takes_two_calls(desk: Desk) -> None:
+@holds("decisions §10: supersedes, rejects and answers set the other card's status in the same transaction")
+def test_reversing_a_decision_takes_two_calls(desk: Desk) -> None:
     decide(desk, "redis")
     decide(desk, "postgres", supersedes="redis")
     old, new = (desk.room.nodes()[one] for one in ("redis", "postgres"))
@@ -131,6 +141,7 @@ def test_a_reversed_decision_takes_two_calls(desk: Desk) -> None:
     assert ("postgres", "supersedes", "redis") in desk.room.edges()
 
 
+@holds("decisions §10: supersedes, rejects and answers set the other card's status in the same transaction")
 def test_a_link_on_a_branch_sets_the_status_there(desk: Desk) -> None:
     decide(desk, "old")
     desk.room.branch("b")
@@ -140,8 +151,9 @@ def test_a_link_on_a_branch_sets_the_status_there(desk: Desk) -> None:
     assert status_changes(desk.room) == []
 
 
+@holds("decisions §10: an id that is not there is NOT_FOUND with the nearest ids, also for think_link")
 @pytest.mark.parametrize("rel", LINKS)
-def test_a_link_to_a_card_that_is_not_there_is_missed_with_the_nearest_ids(desk: Desk, rel: str) -> None:
+def test_a_link_to_an_unknown_card_is_not_found_with_the_nearest_ids(desk: Desk, rel: str) -> None:
     desk.room.apply(node("cache-size"), node("cache-site"), node("gone"), node("sessions"))
     desk.room.apply({"op": "node_delete", "id": "gone"})
     for given in (
@@ -160,12 +172,14 @@ def test_a_link_to_a_card_that_is_not_there_is_missed_with_the_nearest_ids(desk:
         assert (error.details or {})["nearest"][0] == "cache-size"
 
 
-def test_a_first_card_that_links_to_nothing_leaves_no_workspace(desk: Desk) -> None:
+@holds("decisions §10: an id that is not there is NOT_FOUND with the nearest ids, also for think_link")
+def test_a_first_card_with_an_unknown_link_creates_no_workspace(desk: Desk) -> None:
     error = desk.another("Never seen").room.misses("think_card", card="t", supports="x")
     assert (error.details or {})["nearest"] == []
 
 
-def test_keys_that_go_to_meta_are_named(desk: Desk) -> None:
+@holds("decisions §10: keys that go to meta are named in meta_keys")
+def test_keys_stored_in_meta_are_listed_in_the_answer(desk: Desk) -> None:
     for card in ({"id": "a", "title": "T", "why": "x", "owner": "kim"}, "id: b\ntitle: T\nwhy: x\nowner: kim"):
         answer = desk.room("think_card", card=card)
         assert sorted(answer["meta_keys"]) == ["owner", "why"]

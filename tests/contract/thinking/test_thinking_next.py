@@ -1,4 +1,4 @@
-"""What the documents promise of `next`: sent as it is, it leads on or says what is missing."""
+"""The proposed next call: valid as it is, and it makes progress or its refusal lists the missing fields."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from contract.reasoning.room import edge, node, packed
 from contract.tasks.desk import check_call
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -55,16 +56,17 @@ GRAPHS: dict[str, Graph] = {
 
 
 def next_of(desk: Desk, **where: Any) -> dict[str, Any]:
-    """The next call, which both packs agree on."""
+    """Assert that both packs propose the same next call, and return it."""
     found: dict[str, Any] = desk.room("think_pack", **where)["next"]
     assert found == desk.room("context_pack", **where)["next"]
     check_call(found)
     return found
 
 
+@holds("decisions §10: next always leads on")
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("place", [{}, {"ref": "b", "graph_doc": "g-graph", "trace_doc": "g-trace"}], ids=["", "named"])
-def test_following_next_changes_the_state_until_it_is_refused_with_what_is_missing(
+def test_following_next_changes_the_state_until_a_field_must_be_filled_in(
     timed: Desk, graph: str, place: dict[str, str]
 ) -> None:
     timed.room("init")
@@ -89,7 +91,8 @@ def test_following_next_changes_the_state_until_it_is_refused_with_what_is_missi
     raise AssertionError(f"{graph}: next does not end: {seen}")
 
 
-def test_evidence_on_a_test_leads_on_to_its_status(desk: Desk) -> None:
+@holds("decisions §10: next always leads on")
+def test_evidence_for_a_test_leads_to_setting_its_status(desk: Desk) -> None:
     desk.room("think_add_test", card={"id": "t", "title": "Turn the cache off"})
     first = next_of(desk)
     assert (first["tool"], first["arguments"]["supports"]) == ("branchmind_think_add_evidence", ["t"])
@@ -103,7 +106,8 @@ def test_evidence_on_a_test_leads_on_to_its_status(desk: Desk) -> None:
     assert next_of(desk)["tool"] == "branchmind_think_add_question"
 
 
-def test_a_decision_is_proposed_and_never_made_up(desk: Desk) -> None:
+@holds("decisions §10: next always leads on")
+def test_a_decision_is_proposed_with_its_text_to_fill_in(desk: Desk) -> None:
     desk.room.apply(*SEEN)
     desk.room("think_set_status", ids="t", status="closed")
     found = next_of(desk)
@@ -117,7 +121,8 @@ def test_a_decision_is_proposed_and_never_made_up(desk: Desk) -> None:
     assert desk.room("think_frontier")["candidates"] == []
 
 
-def test_a_blocked_card_leads_to_what_blocks_it(desk: Desk) -> None:
+@holds("decisions §10: next always leads on")
+def test_for_a_blocked_card_next_addresses_its_blocker(desk: Desk) -> None:
     desk.room.apply(ASKED, card("h", "hypothesis"), edge("h", "blocks", "q"))
     desk.room("think_pin", ids="q")
     assert next_of(desk)["arguments"]["tests"] == ["h"]
@@ -128,7 +133,8 @@ def test_a_blocked_card_leads_to_what_blocks_it(desk: Desk) -> None:
     assert next_of(desk)["arguments"]["tests"] == ["h"]
 
 
-def test_a_circle_of_blocks_is_broken(desk: Desk) -> None:
+@holds("decisions §10: next always leads on")
+def test_a_cycle_of_blocks_is_broken(desk: Desk) -> None:
     desk.room.apply(*GRAPHS["a circle of blocks"])
     found = next_of(desk)
     assert found["tool"] == "branchmind_think_set_status"
@@ -136,6 +142,7 @@ def test_a_circle_of_blocks_is_broken(desk: Desk) -> None:
     assert next_of(desk)["tool"] == "branchmind_think_add_hypothesis"
 
 
+@holds("decisions §10: next always leads on")
 def test_a_long_chain_of_links_is_followed_within_bounds(timed: Desk) -> None:
     ids = [f"h{number}" for number in range(2000)]
     timed.room.apply(*(card(one, "hypothesis") for one in ids))
@@ -146,13 +153,15 @@ def test_a_long_chain_of_links_is_followed_within_bounds(timed: Desk) -> None:
     assert next_of(timed) != first
 
 
-def test_when_everything_is_settled_next_asks_for_a_question(desk: Desk) -> None:
+@holds("decisions §10: next always leads on")
+def test_if_everything_is_settled_next_asks_for_a_question(desk: Desk) -> None:
     desk.room.apply(*GRAPHS["everything settled"])
     found = next_of(desk)
     assert found["tool"] == "branchmind_think_add_question"
     desk.door.refuses("INVALID_REQUEST", found["tool"], **found["arguments"])
 
 
+@holds("decisions §10: packs show a card once, with its links, and no null")
 def test_a_pack_shows_every_card_once_with_its_links(desk: Desk) -> None:
     for one, kind in (("q", "question"), ("h", "hypothesis")):
         desk.room("think_card", card={"id": one, "type": kind, "title": one, "text": f"only once: {one}"})
@@ -172,7 +181,8 @@ def test_a_pack_shows_every_card_once_with_its_links(desk: Desk) -> None:
     assert [one.get("title") for one in alone["candidates"]] == ["h", None, "q"]
 
 
-def test_a_pack_marks_what_was_superseded(desk: Desk) -> None:
+@holds("decisions §10: packs show a card once, with its links, and no null")
+def test_a_pack_marks_superseded_decisions(desk: Desk) -> None:
     for one in ("first", "second", "third"):
         before = {"second": "first", "third": "second"}.get(one)
         desk.room("think_add_decision", card={"id": one, "title": one, **({"supersedes": before} if before else {})})
@@ -183,7 +193,8 @@ def test_a_pack_marks_what_was_superseded(desk: Desk) -> None:
         }  # fmt: skip
 
 
-def test_a_pack_has_no_null_and_no_number_that_no_tool_takes(desk: Desk) -> None:
+@holds("decisions §10: packs show a card once, with its links, and no null")
+def test_a_pack_contains_no_null_and_no_internal_numbers(desk: Desk) -> None:
     desk.room.note("on main")
     desk.room.branch("b")
     desk.room.note("on b", branch="b")
@@ -201,7 +212,7 @@ def test_a_pack_has_no_null_and_no_number_that_no_tool_takes(desk: Desk) -> None
 
 
 def nulls(value: Any, path: str = "") -> list[str]:
-    """The paths of everything that is null."""
+    """Return the paths of all null values."""
     if isinstance(value, dict):
         return [found for name, part in value.items() for found in nulls(part, f"{path}.{name}")]
     if isinstance(value, list):

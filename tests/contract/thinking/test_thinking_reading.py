@@ -1,4 +1,4 @@
-"""What the documents promise of reading cards: `think_context`, `think_query`, `think_pack`, `think_watch`."""
+"""Reading cards: `think_context`, `think_query`, `think_pack` and `think_watch`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contract.reasoning.room import every_page, newest_first, node, packed
 from contract.tasks.desk import check_call, needed
 from moss_memory.registry import catalog
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -22,7 +23,8 @@ def ids(desk: Desk, tool: str = "think_query", **asked: Any) -> list[str]:
     return [card["id"] for card in desk.room(tool, **asked)["cards"]]
 
 
-def test_a_context_is_the_last_cards_and_how_many_there_are_of_each_type(desk: Desk) -> None:
+@holds("4 think_context: cards newest first, and how many of each type")
+def test_a_context_contains_the_latest_cards_and_the_count_of_each_type(desk: Desk) -> None:
     add(desk, "a", "b", type="question")
     add(desk, "c", type="test")
     desk.room.apply(node("n", "thing"), node("d", "decision", title="by graph"))
@@ -37,7 +39,8 @@ def test_a_context_is_the_last_cards_and_how_many_there_are_of_each_type(desk: D
     assert answer["cards"][0] == desk.room.nodes()["a"]
 
 
-def test_a_context_shows_thirty_cards_unless_told_otherwise(timed: Desk) -> None:
+@holds("4 think_context: cards newest first, and how many of each type")
+def test_a_context_shows_thirty_cards_by_default(timed: Desk) -> None:
     timed.room.apply(*(node(f"n{number}", "note") for number in range(40)))
     assert len(timed.room("think_context")["cards"]) == 30
     assert timed.room("think_context")["stats"]["cards"] == 40
@@ -49,7 +52,8 @@ def test_a_context_shows_thirty_cards_unless_told_otherwise(timed: Desk) -> None
         timed.room.refuses("INVALID_REQUEST", tool, limit_cards=0)
 
 
-def test_a_context_of_nothing_is_empty(desk: Desk) -> None:
+@holds("4 think_context: cards newest first, and how many of each type")
+def test_a_context_of_an_empty_workspace_is_empty(desk: Desk) -> None:
     desk.room("init")
     answer = desk.room("think_context")
     assert (answer["cards"], answer["stats"]) == ([], {"cards": 0, "by_type": {}})
@@ -58,7 +62,8 @@ def test_a_context_of_nothing_is_empty(desk: Desk) -> None:
     desk.another("Nothing").room.misses("think_context")
 
 
-def test_a_deleted_card_is_shown_nowhere(desk: Desk) -> None:
+@holds("4 think_context: cards newest first, and how many of each type")
+def test_a_deleted_card_is_absent_from_every_read(desk: Desk) -> None:
     add(desk, "a", "b", type="question")
     desk.room("think_pin", ids=["a", "b"])
     desk.room.apply({"op": "node_delete", "id": "a"})
@@ -69,6 +74,7 @@ def test_a_deleted_card_is_shown_nowhere(desk: Desk) -> None:
     desk.room.misses("think_set_status", ids="a", status="closed")
 
 
+@holds("4 think_query: cards via graph filters")
 def test_a_query_filters_cards(desk: Desk) -> None:
     for card in (
         {"id": "q", "type": "question", "title": "Who clears the Cache?", "tags": ["perf", "cache"]},
@@ -92,7 +98,8 @@ def test_a_query_filters_cards(desk: Desk) -> None:
         desk.room.refuses("INVALID_REQUEST", "think_query", **wrong)
 
 
-def test_a_query_answers_pages_of_cards_newest_first(desk: Desk) -> None:
+@holds("shapes think_query: pages, newest first")
+def test_a_query_returns_pages_of_cards_newest_first(desk: Desk) -> None:
     add(desk, *(f"c{number}" for number in range(7)))
     answer = desk.room("think_query", limit=3)
     assert set(answer) == {"branch", "graph_doc", "cards", "pagination", "truncated"}
@@ -105,7 +112,8 @@ def test_a_query_answers_pages_of_cards_newest_first(desk: Desk) -> None:
     assert desk.room("think_query", limit=10_000)["pagination"]["limit"] == 200
 
 
-def test_a_query_reads_the_branch_and_the_document_it_is_given(desk: Desk) -> None:
+@holds("shapes think_query: pages, newest first")
+def test_a_query_reads_the_given_branch_and_document(desk: Desk) -> None:
     add(desk, "base")
     desk.room.branch("b")
     add(desk, "mine", branch="b")
@@ -121,7 +129,8 @@ def test_a_query_reads_the_branch_and_the_document_it_is_given(desk: Desk) -> No
     desk.room.misses("think_query", ref="typo")
 
 
-def test_a_pack_is_a_small_context_with_candidates_and_the_next_call(desk: Desk) -> None:
+@holds("4 think_pack: a compact context with stats, candidates and next")
+def test_a_pack_contains_a_small_context_with_candidates_and_the_next_call(desk: Desk) -> None:
     add(desk, "q", type="question")
     add(desk, *(f"n{number}" for number in range(12)))
     answer = desk.room("think_pack")
@@ -133,7 +142,8 @@ def test_a_pack_is_a_small_context_with_candidates_and_the_next_call(desk: Desk)
     assert ids(desk, "think_pack", limit_cards=2) == ["n11", "n10"]
 
 
-def test_following_the_next_call_leads_from_nothing_to_evidence(desk: Desk) -> None:
+@holds("4 think_pack: a compact context with stats, candidates and next")
+def test_following_the_next_call_leads_from_an_empty_workspace_to_evidence(desk: Desk) -> None:
     desk.room("init")
     tools = []
     for _ in range(5):
@@ -152,7 +162,8 @@ def test_following_the_next_call_leads_from_nothing_to_evidence(desk: Desk) -> N
     ]  # fmt: skip
 
 
-def test_the_next_call_of_another_branch_and_document_goes_there(desk: Desk) -> None:
+@holds("4 think_pack: a compact context with stats, candidates and next")
+def test_the_next_call_for_another_branch_and_document_names_them(desk: Desk) -> None:
     desk.task()
     desk.room.branch("b", "task/TASK-001")
     add(desk, "q", type="question", branch="b", graph_doc="g", trace_doc="t")
@@ -165,7 +176,8 @@ def test_the_next_call_of_another_branch_and_document_goes_there(desk: Desk) -> 
         assert answer["card_id"] in [card["id"] for card in shown["cards"]]
 
 
-def test_a_watch_is_the_frontier_and_the_end_of_the_trace(desk: Desk) -> None:
+@holds("4 think_watch: frontier and recent trace steps")
+def test_a_watch_contains_the_frontier_and_the_end_of_the_trace(desk: Desk) -> None:
     add(desk, "q1", "q2", type="question")
     for number in range(5):
         desk.room("trace_step", step=f"step {number}")
@@ -181,7 +193,8 @@ def test_a_watch_is_the_frontier_and_the_end_of_the_trace(desk: Desk) -> None:
     assert small["trace"]["pagination"]["has_more"] is True
 
 
-def test_a_watch_follows_the_documents_it_is_given(desk: Desk) -> None:
+@holds("4 think_watch: frontier and recent trace steps")
+def test_a_watch_reads_the_given_documents(desk: Desk) -> None:
     desk.task()
     add(desk, "q", type="question", target="TASK-001")
     answer = desk.room("think_watch", target="TASK-001")
@@ -197,6 +210,7 @@ def test_a_watch_follows_the_documents_it_is_given(desk: Desk) -> None:
     desk.room.misses("think_watch", graph_doc="never written")
 
 
+@holds("shapes think: limits have their defaults")
 def test_queries_pins_and_watches_have_their_default_limits(timed: Desk) -> None:
     timed.room.apply(*(node(f"q{number}", "question") for number in range(12)))
     for number in range(22):
@@ -207,6 +221,7 @@ def test_queries_pins_and_watches_have_their_default_limits(timed: Desk) -> None
     assert timed.room("think_pins")["pagination"]["limit"] == 50
 
 
+@holds("shapes: branch and ref are accepted for each other everywhere")
 def test_branch_and_ref_mean_the_same_in_every_tool_of_thinking(timed: Desk) -> None:
     timed.room.apply(node("a", "question", tags=["subgoal"]))
     timed.room.branch("b")
@@ -221,6 +236,7 @@ def test_branch_and_ref_mean_the_same_in_every_tool_of_thinking(timed: Desk) -> 
         timed.door.refuses("INVALID_REQUEST", tool.name, **needed(tool), ref="b", branch="b")
 
 
+@holds("4 think_context: cards newest first, and how many of each type")
 def test_reading_cards_writes_nothing(desk: Desk) -> None:
     add(desk, "q", type="question")
     before = dump(desk.door.home)
@@ -235,7 +251,8 @@ def test_reading_cards_writes_nothing(desk: Desk) -> None:
     assert len(every_page(desk.room, "think_pins")) == 1
 
 
-def test_thinking_begins_in_a_workspace_without_branches(desk: Desk) -> None:
+@holds("decisions §3: a first write bootstraps main; reads of an empty workspace are NOT_FOUND with a recovery")
+def test_thinking_starts_in_a_workspace_without_branches(desk: Desk) -> None:
     for tool in (
         "think_query",
         "think_pack",
@@ -256,7 +273,8 @@ def test_thinking_begins_in_a_workspace_without_branches(desk: Desk) -> None:
         assert list(room.branches()) == ["main"]
 
 
-def test_tools_of_thinking_require_a_workspace_that_is_a_name(desk: Desk) -> None:
+@holds("4 workspace scoping: every tool requires a workspace, and shows no other one")
+def test_tools_of_thinking_require_a_valid_workspace_name(desk: Desk) -> None:
     for tool in catalog.operations():
         if tool.name.startswith(("branchmind_think", "branchmind_trace", "branchmind_context")):
             for workspace in (None, "", " ", "a\nb", "x" * 257):

@@ -1,4 +1,4 @@
-"""What the documents promise of changes of a card's status: one entry of the trace each, with the reason."""
+"""Changes of a card's status: one trace entry each, with the reason."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from contract.thinking.test_thinking_links import status_changes
 from support.beside import dump
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -16,6 +17,7 @@ def ask(desk: Desk, *ids: str, **where: Any) -> None:
         desk.room("think_add_question", card={"id": one, "title": f"Title of {one}"}, **where)
 
 
+@holds("decisions §10: a change of status has a reason, in one entry of the trace")
 def test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason(desk: Desk) -> None:
     ask(desk, "q1", "q2")
     desk.room("think_set_status", ids=["q1", "q2"], status="closed", reason=" nobody asks any more ")
@@ -32,6 +34,7 @@ def test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason(desk: Desk
     assert desk.room("trace_validate")["ok"] is True
 
 
+@holds("decisions §10: a change of status has a reason, in one entry of the trace")
 def test_a_status_without_a_change_writes_no_entry(desk: Desk) -> None:
     ask(desk, "q1", "q2")
     desk.room("think_set_status", ids="q1", status="closed", reason="once")
@@ -43,7 +46,8 @@ def test_a_status_without_a_change_writes_no_entry(desk: Desk) -> None:
     assert dump(desk.door.home)["doc_entries"] == before
 
 
-def test_the_entry_goes_to_the_trace_that_belongs_to_the_card(desk: Desk) -> None:
+@holds("decisions §10: a change of status has a reason, in one entry of the trace")
+def test_the_entry_is_written_to_the_trace_of_the_card(desk: Desk) -> None:
     desk.task()
     ask(desk, "q1", target="TASK-001")
     ask(desk, "q2", graph_doc="g", trace_doc="t")
@@ -66,6 +70,7 @@ def test_the_entry_goes_to_the_trace_that_belongs_to_the_card(desk: Desk) -> Non
     assert status_changes(desk.room) == []
 
 
+@holds("decisions §10: a change of status has a reason, in one entry of the trace")
 def test_erasing_a_card_erases_the_reasons_of_its_statuses(desk: Desk) -> None:
     ask(desk, "q1", "q2")
     ask(desk, "q3", graph_doc="g", trace_doc="t")

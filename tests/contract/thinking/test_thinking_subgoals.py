@@ -1,10 +1,11 @@
-"""What the documents promise of subgoals and playbooks."""
+"""Subgoals and playbooks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from contract.reasoning.room import node, state
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -16,7 +17,8 @@ def ask(desk: Desk, id: str = "q1") -> None:
     desk.room("think_card", card={"id": id, "type": "question", "title": "Who clears the cache?"})
 
 
-def test_a_subgoal_is_a_question_below_a_question_with_a_trace_and_a_graph_of_its_own(desk: Desk) -> None:
+@holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
+def test_a_subgoal_is_a_question_with_a_parent_and_its_own_trace_and_graph(desk: Desk) -> None:
     ask(desk)
     answer = desk.room("think_subgoal_open", question_id="q1", title="Is it the worker?", text="Look at its log.")
     assert set(answer) == {
@@ -37,7 +39,8 @@ def test_a_subgoal_is_a_question_below_a_question_with_a_trace_and_a_graph_of_it
     assert {answer["child_trace_doc"], answer["child_graph_doc"]} <= docs
 
 
-def test_work_on_a_subgoal_goes_to_its_own_documents(desk: Desk) -> None:
+@holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
+def test_work_on_a_subgoal_is_written_to_its_own_documents(desk: Desk) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1")
     where = {"trace_doc": opened["child_trace_doc"], "graph_doc": opened["child_graph_doc"]}
@@ -50,7 +53,8 @@ def test_work_on_a_subgoal_goes_to_its_own_documents(desk: Desk) -> None:
     assert status["doc"] == opened["child_trace_doc"]
 
 
-def test_every_subgoal_is_one_of_its_own_and_may_have_subgoals(desk: Desk) -> None:
+@holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
+def test_subgoals_are_distinct_and_can_be_nested(desk: Desk) -> None:
     ask(desk)
     first = desk.room("think_subgoal_open", question_id="q1")
     second = desk.room("think_subgoal_open", question_id="q1")
@@ -62,14 +66,16 @@ def test_every_subgoal_is_one_of_its_own_and_may_have_subgoals(desk: Desk) -> No
     assert (first["subgoal_id"], "subgoal", below["subgoal_id"]) in edges
 
 
-def test_the_longest_question_has_subgoals_too(desk: Desk) -> None:
+@holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
+def test_a_question_with_the_longest_title_can_have_subgoals(desk: Desk) -> None:
     desk.room("think_card", card={"id": "q1", "type": "question", "title": "Q" * 10_000})
     opened = desk.room("think_subgoal_open", question_id="q1")
     title = desk.room.nodes()[opened["subgoal_id"]]["title"]
     assert title == "Subgoal of " + "Q" * 9_989
 
 
-def test_only_a_question_has_subgoals(desk: Desk) -> None:
+@holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
+def test_only_a_question_can_have_subgoals(desk: Desk) -> None:
     ask(desk)
     desk.room("think_card", card={"id": "h1", "type": "hypothesis", "title": "H"})
     desk.room.apply(node("thing", "thing"))
@@ -79,6 +85,7 @@ def test_only_a_question_has_subgoals(desk: Desk) -> None:
         desk.room.misses("think_subgoal_close", subgoal_id=one)
 
 
+@holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
 def test_closing_a_subgoal_leaves_its_question_open(desk: Desk) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1", title="Is it the worker?")
@@ -95,7 +102,8 @@ def test_closing_a_subgoal_leaves_its_question_open(desk: Desk) -> None:
     assert desk.room.nodes() == after
 
 
-def test_a_closed_subgoal_may_return_a_card_in_any_form(desk: Desk) -> None:
+@holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
+def test_a_closed_subgoal_can_return_a_card_in_any_form(desk: Desk) -> None:
     ask(desk)
     for card in (
         {"type": "evidence", "title": "It is"},
@@ -112,6 +120,7 @@ def test_a_closed_subgoal_may_return_a_card_in_any_form(desk: Desk) -> None:
     desk.room.refuses("INVALID_REQUEST", "think_subgoal_close", subgoal_id=opened, return_card={"type": "note"})
 
 
+@holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
 def test_returning_the_same_card_again_changes_nothing(desk: Desk) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1")["subgoal_id"]
@@ -125,14 +134,16 @@ def test_returning_the_same_card_again_changes_nothing(desk: Desk) -> None:
     desk.room.refuses("CONFLICT", "think_subgoal_close", subgoal_id=opened, return_card={**card, "title": "It is not"})
 
 
-def test_a_subgoal_that_cannot_return_its_card_stays_open(desk: Desk) -> None:
+@holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
+def test_a_subgoal_stays_open_if_its_card_cannot_be_returned(desk: Desk) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1")["subgoal_id"]
     desk.room.refuses("CONFLICT", "think_subgoal_close", subgoal_id=opened, return_card={"id": "q1", "title": "other"})
     assert desk.room.nodes()[opened]["status"] == "open"
 
 
-def test_the_subgoals_of_a_target_live_on_its_branch(desk: Desk) -> None:
+@holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
+def test_the_subgoals_of_a_target_are_on_its_branch(desk: Desk) -> None:
     desk.task()
     desk.room("think_card", target="TASK-001", card={"id": "q1", "type": "question", "title": "T"})
     opened = desk.room("think_subgoal_open", question_id="q1", target="TASK-001")
@@ -143,7 +154,8 @@ def test_the_subgoals_of_a_target_live_on_its_branch(desk: Desk) -> None:
     assert [entry["kind"] for entry in desk.trace("TASK-001")] == ["event", "note", "note", "note"]
 
 
-def test_a_playbook_is_a_goal_and_steps_and_always_the_same(desk: Desk) -> None:
+@holds("decisions §3: six playbooks, always the same; an unknown name is NOT_FOUND listing them")
+def test_a_playbook_is_a_goal_with_steps_and_always_the_same(desk: Desk) -> None:
     goals = set()
     for name in PLAYBOOKS:
         answer = desk.room("think_playbook", name=name)
@@ -157,7 +169,8 @@ def test_a_playbook_is_a_goal_and_steps_and_always_the_same(desk: Desk) -> None:
     assert len(goals) == len(PLAYBOOKS)
 
 
-def test_an_unknown_playbook_is_not_found_with_those_there_are(desk: Desk) -> None:
+@holds("decisions §3: six playbooks, always the same; an unknown name is NOT_FOUND listing them")
+def test_an_unknown_playbook_is_not_found_and_the_existing_ones_are_listed(desk: Desk) -> None:
     for name in ("debugging", "Debug", ""):
         error = desk.room.misses("think_playbook", name=name)
         assert all(known in error.message for known in PLAYBOOKS)

@@ -1,4 +1,4 @@
-"""What the documents promise of traces: steps, numbered thoughts, reading them back and checking them."""
+"""Traces: steps, numbered thoughts, reading and validation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.reasoning.room import oldest_first
+from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
 
 
 def think(desk: Desk, number: int, total: int = 9, *, more: bool = True, **given: Any) -> int:
-    """Writes a thought and returns its seq."""
+    """Write a thought and return its seq."""
     answer = desk.room(
         "trace_sequential_step", thought=f"thought {number}", thought_number=number, total_thoughts=total,
         next_thought_needed=more, **given,
@@ -23,12 +24,13 @@ def think(desk: Desk, number: int, total: int = 9, *, more: bool = True, **given
 
 
 def wrong(desk: Desk, **where: Any) -> list[tuple[str, int]]:
-    """The codes and seqs of what a trace has wrong."""
+    """Return the codes and seqs of the errors of a trace."""
     answer = desk.room("trace_validate", **where)
     assert answer["ok"] == (answer["errors"] == [])
     return [(error["code"], error["seq"]) for error in answer["errors"]]
 
 
+@holds("shapes trace_step: an entry with its fields")
 def test_a_step_is_an_entry_of_the_trace(desk: Desk) -> None:
     answer = desk.room(
         "trace_step", step="Read the log", message="No retries.\nNone.", mode="explore", supports=["h1"], blocks="q1",
@@ -47,7 +49,8 @@ def test_a_step_is_an_entry_of_the_trace(desk: Desk) -> None:
     assert "meta" not in plain
 
 
-def test_a_step_that_says_nothing_is_refused(desk: Desk) -> None:
+@holds("shapes trace_step: an entry with its fields")
+def test_an_empty_step_is_refused(desk: Desk) -> None:
     desk.room("init")
     for given in (
         {}, {"step": ""}, {"step": " \n"}, {"step": 5}, {"step": "s", "meta": ["x"]},
@@ -58,7 +61,8 @@ def test_a_step_that_says_nothing_is_refused(desk: Desk) -> None:
     desk.room.refuses("TEXT_TOO_LARGE", "trace_step", step="s", message="x" * 200_001)
 
 
-def test_a_numbered_thought_keeps_its_ordering(desk: Desk) -> None:
+@holds("shapes trace_sequential_step: ordering metadata, in the sequential-thinking server's spelling too")
+def test_a_numbered_thought_keeps_its_number(desk: Desk) -> None:
     answer = desk.room(
         "trace_sequential_step", thought="The proxy retries.", thought_number=2, total_thoughts=5,
         next_thought_needed=True, is_revision=True, revises_thought=1, branch_from_thought=1, branch_id="alt",
@@ -75,7 +79,8 @@ def test_a_numbered_thought_keeps_its_ordering(desk: Desk) -> None:
     }  # fmt: skip
 
 
-def test_the_spelling_of_the_sequential_thinking_server_works_too(desk: Desk) -> None:
+@holds("shapes trace_sequential_step: ordering metadata, in the sequential-thinking server's spelling too")
+def test_the_argument_names_of_the_sequential_thinking_server_are_accepted(desk: Desk) -> None:
     snake = desk.room(
         "trace_sequential_step", thought="T", thought_number=2, total_thoughts=5, next_thought_needed=False,
         is_revision=True, revises_thought=1, branch_from_thought=1, branch_id="alt",
@@ -91,7 +96,8 @@ def test_the_spelling_of_the_sequential_thinking_server_works_too(desk: Desk) ->
     )  # fmt: skip
 
 
-def test_a_thought_needs_its_numbers(desk: Desk) -> None:
+@holds("shapes trace_sequential_step: ordering metadata, in the sequential-thinking server's spelling too")
+def test_a_thought_requires_its_numbers(desk: Desk) -> None:
     desk.room("init")
     full: dict[str, Any] = {"thought": "T", "thought_number": 1, "total_thoughts": 1, "next_thought_needed": False}
     for name in full:
@@ -104,7 +110,8 @@ def test_a_thought_needs_its_numbers(desk: Desk) -> None:
         desk.room.refuses("INVALID_REQUEST", "trace_sequential_step", **{**full, **bad})
 
 
-def test_a_trace_is_read_back_in_pages_oldest_first(desk: Desk) -> None:
+@holds("4 trace_hydrate: a bounded slice")
+def test_a_trace_is_read_in_pages_oldest_first(desk: Desk) -> None:
     for number in range(7):
         desk.room("trace_step", step=f"step {number}")
     answer = desk.room("trace_hydrate", limit=3)
@@ -122,7 +129,8 @@ def test_a_trace_is_read_back_in_pages_oldest_first(desk: Desk) -> None:
         desk.room.refuses("INVALID_REQUEST", "trace_hydrate", **wrong)
 
 
-def test_traces_are_written_and_read_where_the_call_says(desk: Desk) -> None:
+@holds("4 trace tools: target or explicit ref and doc")
+def test_traces_are_written_to_and_read_from_the_given_branch_and_document(desk: Desk) -> None:
     desk.task()
     desk.room.branch("b")
     assert desk.room("trace_step", step="s", ref="b", doc="mine")["branch"] == "b"
@@ -145,7 +153,8 @@ def test_traces_are_written_and_read_where_the_call_says(desk: Desk) -> None:
     desk.room.refuses("INVALID_REQUEST", "trace_step", step="s", ref="b", branch="b")
 
 
-def test_a_derived_branch_goes_on_with_the_thoughts_of_its_base(desk: Desk) -> None:
+@holds("4 trace tools: target or explicit ref and doc")
+def test_a_derived_branch_continues_the_thoughts_of_its_base(desk: Desk) -> None:
     think(desk, 1)
     think(desk, 2)
     desk.room.branch("b")
@@ -157,7 +166,8 @@ def test_a_derived_branch_goes_on_with_the_thoughts_of_its_base(desk: Desk) -> N
     assert wrong(desk) == wrong(desk, ref="b") == []
 
 
-def test_a_trace_in_order_has_nothing_wrong(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
+def test_a_trace_in_order_has_no_errors(desk: Desk) -> None:
     desk.room("init")
     answer = desk.room("trace_validate")
     assert answer == {"branch": "main", "doc": "trace", "ok": True, "checked": 0, "errors": [], "truncated": False}
@@ -169,7 +179,8 @@ def test_a_trace_in_order_has_nothing_wrong(desk: Desk) -> None:
     assert (answer["ok"], answer["checked"], answer["errors"]) == (True, 9, [])
 
 
-def test_a_gap_and_a_repeat_are_found_where_they_are(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
+def test_gaps_and_repeated_numbers_are_located(desk: Desk) -> None:
     think(desk, 1)
     gap = think(desk, 3)
     think(desk, 4)
@@ -183,12 +194,14 @@ def test_a_gap_and_a_repeat_are_found_where_they_are(desk: Desk) -> None:
     assert wrong(desk) == [("GAP", gap), ("REPEAT", repeat)]
 
 
-def test_thoughts_begin_with_the_first(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
+def test_thoughts_start_with_number_one(desk: Desk) -> None:
     first = think(desk, 2)
     assert wrong(desk) == [("GAP", first)]
 
 
-def test_a_revision_takes_the_next_number_and_points_to_an_earlier_thought(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: revisions point to an earlier step; shapes trace: they take the next number")
+def test_a_revision_takes_the_next_number_and_refers_to_an_earlier_thought(desk: Desk) -> None:
     think(desk, 1)
     think(desk, 2)
     think(desk, 3, is_revision=True, revises_thought=1)
@@ -201,7 +214,8 @@ def test_a_revision_takes_the_next_number_and_points_to_an_earlier_thought(desk:
     assert ("REPEAT", same) in wrong(desk)
 
 
-def test_other_entries_are_passed_over(desk: Desk) -> None:
+@holds("shapes trace_validate: other entries are ignored")
+def test_other_entries_are_ignored(desk: Desk) -> None:
     think(desk, 1)
     desk.room.note("a note", doc="trace", meta={"thought_number": 7, "total_thoughts": 9})
     desk.room("think_card", card={"title": "T", "thought_number": 8})
@@ -210,7 +224,8 @@ def test_other_entries_are_passed_over(desk: Desk) -> None:
     assert (answer["ok"], answer["checked"]) == (True, 2)
 
 
-def test_a_finished_line_of_thought_may_be_followed_by_a_new_one(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
+def test_a_finished_series_of_thoughts_can_be_followed_by_a_new_one(desk: Desk) -> None:
     think(desk, 1)
     think(desk, 2, more=False)
     think(desk, 1)
@@ -221,7 +236,8 @@ def test_a_finished_line_of_thought_may_be_followed_by_a_new_one(desk: Desk) -> 
     assert wrong(desk) == [("REPEAT", unfinished)]
 
 
-def test_a_branch_of_thought_counts_for_itself(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
+def test_a_branch_of_thought_is_numbered_separately(desk: Desk) -> None:
     for number in (1, 2, 3):
         think(desk, number)
     think(desk, 3, branch_from_thought=2, branch_id="alt")
@@ -235,25 +251,29 @@ def test_a_branch_of_thought_counts_for_itself(desk: Desk) -> None:
     assert wrong(desk) == [("GAP", gap), ("REPEAT", repeat)]
 
 
-def test_a_branch_of_thought_may_revise_what_it_branched_from(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: revisions point to an earlier step; shapes trace: they take the next number")
+def test_a_branch_of_thought_can_revise_the_thought_it_branched_from(desk: Desk) -> None:
     for number in (1, 2, 3):
         think(desk, number)
     think(desk, 3, branch_from_thought=2, branch_id="alt", is_revision=True, revises_thought=1)
     assert wrong(desk) == []
 
 
-def test_a_branch_off_a_thought_that_is_not_there_is_a_gap(desk: Desk) -> None:
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
+def test_a_branch_from_an_unknown_thought_is_a_gap(desk: Desk) -> None:
     think(desk, 1)
     gap = think(desk, 10, branch_from_thought=9, branch_id="alt")
     assert wrong(desk) == [("GAP", gap)]
 
 
-def test_a_step_whose_numbers_are_incomplete_misses_a_field(desk: Desk) -> None:
+@holds("4 trace_validate: required fields")
+def test_a_step_with_incomplete_numbers_has_a_missing_field(desk: Desk) -> None:
     missing = desk.room("trace_step", step="s", meta={"thought_number": 1})["entry"]["seq"]
     assert wrong(desk) == [("MISSING_FIELD", missing)]
     assert desk.room("trace_validate")["checked"] == 1
 
 
+@holds("decisions §3 trace_validate: steps count up without gaps or repeats")
 @pytest.mark.parametrize(("number", "total"), [(3, 2), (1, 1)])
 def test_more_thoughts_than_planned_are_in_order(desk: Desk, number: int, total: int) -> None:
     for at in range(1, number + 1):

@@ -1,4 +1,4 @@
-"""A command line of its own for every test."""
+"""Fixtures of the command line tests: a new command line for every test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """An empty store, and a current folder without settings."""
+    """Return a command line with an empty store and a current folder without settings."""
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -28,12 +28,12 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 @pytest.fixture
 def auth(cli: Cli) -> dict[str, Any]:
-    """A capsule named `auth`, stored."""
+    """Store a capsule named `auth`."""
     answer: dict[str, Any] = cli("store", "--name", "auth", stdin=CAPSULE).json
     return answer
 
 
 @pytest.fixture
 def capsule() -> str:
-    """A text that passes the lint."""
+    """Return a capsule text that passes the lint."""
     return CAPSULE

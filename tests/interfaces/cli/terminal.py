@@ -1,4 +1,4 @@
-"""Commands as a person at a terminal sees them."""
+"""Helpers to run commands on a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> tuple[int, str]:
-    """Runs a command on a terminal; answers its exit code and everything that the terminal showed."""
+    """Run a command on a terminal and return its exit code and its complete output."""
     leader, follower = pty.openpty()
     if columns:
         termios.tcsetwinsize(follower, (24, columns))
@@ -30,7 +30,7 @@ def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> 
 
 
 def as_table(words: list[str], answer: dict[str, Any], *, width: int = 0) -> str:
-    """What a command shows of an answer with --table, on a terminal of so many columns."""
+    """Return the --table output of a command for an answer, on a terminal of the given width."""
     found = find_command(words)
     assert found is not None, words
     return table_of(answer, found[0].operation.answers, width=width)

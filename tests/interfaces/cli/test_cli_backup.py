@@ -1,4 +1,4 @@
-"""`moss backup`: one state of the store in one private file, made while others write, never over another file."""
+"""`moss backup`: a consistent copy of the store in one private file, which overwrites nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from support.cli_typist import Cli
 
 
-def test_a_backup_is_the_whole_store_and_can_be_put_back(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
+def test_a_backup_is_the_whole_store_and_can_be_restored(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
     cli("store", "--name", "gone", "--allow-thin", "--capsule-text", "x").json  # noqa: B018
     cli("delete", "gone").json  # noqa: B018
     before = cli("inventory", "--include-deleted").json
@@ -52,7 +52,7 @@ def test_a_backup_is_private_and_one_file_whatever_the_umask(cli: Cli, auth: dic
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == ["copy.db"]
 
 
-def test_a_backup_holds_what_others_have_just_written(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
+def test_a_backup_contains_the_latest_writes_of_others(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
     with open_store(cli.home) as other:
         other.call("capsule_store", {"name": "fresh", "capsule_text": "x", "allow_thin": True})
         cli("backup", str(tmp_path / "copy.db")).json  # noqa: B018
@@ -63,7 +63,7 @@ def test_a_backup_holds_what_others_have_just_written(cli: Cli, auth: dict[str, 
     assert names == ["auth", "fresh"]
 
 
-def test_a_store_that_can_only_be_read_is_backed_up(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
+def test_a_read_only_store_is_backed_up(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
     os.chmod(cli.home, 0o500)
     line = [*without_root_powers(), sys.executable, "-m", "moss_memory", "backup", str(tmp_path / "copy.db")]
     done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False)
@@ -95,14 +95,14 @@ def test_a_backup_overwrites_nothing(cli: Cli, auth: dict[str, Any], tmp_path: P
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_there_is_no_backup_of_no_store(cli: Cli, tmp_path: Path) -> None:
+def test_a_backup_of_a_missing_store_is_refused(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("backup", str(tmp_path / "copy.db"))
     assert outcome.err.startswith("[NOT_FOUND] there is no store")
     assert not (tmp_path / "copy.db").exists()
     assert not os.path.exists(cli.home)
 
 
-def test_a_backup_for_which_there_is_no_room_leaves_nothing(
+def test_a_backup_on_a_full_disk_leaves_no_file(
     cli: Cli, auth: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: str) -> None:

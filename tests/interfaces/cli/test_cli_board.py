@@ -1,4 +1,4 @@
-"""`moss task board`: what stands on it, on a terminal and in a pipe, and that nothing on it steers a terminal."""
+"""`moss task board`: its content on a terminal and in a pipe, safe from control characters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def typed(cli: Cli, *calls: tuple[str, dict[str, Any]]) -> None:
 
 @pytest.fixture
 def shop(cli: Cli) -> Cli:
-    """A plan with a task under way, one that waits and one that is done; a plan that is done; a task of no plan."""
+    """Store an open plan with an active, a blocked and a done task, a finished plan, and a task of no plan."""
     steps = [{"title": "Write the test"}, {"title": LONG}, {"title": "Deploy"}]
     typed(
         cli,
@@ -59,7 +59,7 @@ def shop(cli: Cli) -> Cli:
     return cli
 
 
-def test_in_a_pipe_the_board_is_json_with_everything_in_its_place(shop: Cli) -> None:
+def test_in_a_pipe_the_board_is_json_with_plans_and_tasks(shop: Cli) -> None:
     shown = shop("task", "board", "-w", "shop").json
     assert shown["focus"] == "TASK-001"
     assert shown["now"].endswith(": s:1.s:0 In the worker")
@@ -76,7 +76,7 @@ def test_in_a_pipe_the_board_is_json_with_everything_in_its_place(shop: Cli) -> 
     assert len(first["tasks"][2]["steps"]) == 1
 
 
-def test_on_a_terminal_the_board_is_a_table_with_the_focus_and_what_is_in_the_way(shop: Cli) -> None:
+def test_on_a_terminal_the_board_is_a_table_with_focus_and_blockers(shop: Cli) -> None:
     code, shown = on_terminal(shop, "task", "board", "-w", "shop", columns=80)
     assert code == 0
     lines = shown.splitlines()
@@ -126,26 +126,26 @@ def test_one_plan_can_be_shown_alone(shop: Cli, words: list[str]) -> None:
         (["-w", " "], 1, "[INVALID_REQUEST] --workspace is blank"),
     ],
 )
-def test_a_board_that_there_is_not_is_refused(shop: Cli, words: list[str], code: int, says: str) -> None:
+def test_a_missing_board_is_refused(shop: Cli, words: list[str], code: int, says: str) -> None:
     outcome = shop("task", "board", *words)
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.startswith(says)
 
 
-def test_an_empty_workspace_says_how_to_begin(cli: Cli) -> None:
+def test_an_empty_workspace_shows_how_to_begin(cli: Cli) -> None:
     assert cli("task", "board", "-w", "shop", "--table").out == (
         "shop: 0 plans, 0 tasks\n\n(nothing; `moss task create plan TITLE` makes a plan)\n"
     )
 
 
-def test_every_page_is_on_the_board(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_board_includes_every_page_of_tasks(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task_board, "PAGE", 3)
     typed(cli, *(("tasks_create", {"kind": "task", "title": f"T{at}"}) for at in range(10)))
     shown = cli("task", "board", "-w", "shop").json
     assert [task["title"] for task in shown["tasks"]] == [f"T{at}" for at in range(10)]
 
 
-def test_more_steps_than_the_radar_tells_are_told_to_be_missing(cli: Cli) -> None:
+def test_steps_beyond_the_limit_of_the_radar_are_reported_as_hidden(cli: Cli) -> None:
     typed(cli, ("tasks_create", {"kind": "task", "title": "Long", "steps": [{"title": "x"}] * 50}))
     for _ in range(4):
         typed(cli, ("tasks_decompose", {"target": "TASK-001", "steps": [{"title": "y"}] * 50}))
@@ -154,7 +154,7 @@ def test_more_steps_than_the_radar_tells_are_told_to_be_missing(cli: Cli) -> Non
     assert "more than 200 steps; the rest is not shown" in shown
 
 
-def test_what_is_deleted_while_the_board_is_read_is_left_out(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_deleted_during_the_read_are_omitted(shop: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     call = Store.call
 
     def missing(store: Store, tool: str, arguments: dict[str, Any], **options: Any) -> Any:
@@ -168,7 +168,7 @@ def test_what_is_deleted_while_the_board_is_read_is_left_out(shop: Cli, monkeypa
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_no_text_steers_the_terminal_or_passes_its_edge(cli: Cli, width: int) -> None:
+def test_no_text_controls_the_terminal_or_exceeds_its_width(cli: Cli, width: int) -> None:
     texts = ["w" * 300, "東京" * 90, "e\u0301" * 90, "a b " * 70]
     look = {"id": "PLAN-001", "kind": "plan", "status": "TODO", "priority": "high", "tags": [], "revision": 1}
     step = {"step_id": "STEP-001", "done": False, "blocked": True, "checkpoints": {HOSTILE: True, "tests": True}}
@@ -209,7 +209,7 @@ def test_reading_the_board_changes_nothing(shop: Cli) -> None:
         assert json.dumps(store.call("tasks_delta", {"workspace": "shop", "limit": 200})) == before
 
 
-def test_the_board_says_who_works_on_what(cli: Cli) -> None:
+def test_the_board_shows_the_agent_of_each_task(cli: Cli) -> None:
     steps = json.dumps([{"title": "One"}, {"title": "Two"}])
     cli("task", "create", "task", "--title", "Build", "-w", "shop", "--steps", steps)
     cli("task", "create", "task", "--title", "Ship", "-w", "shop")

@@ -1,4 +1,4 @@
-"""Capsules from the command line: what is typed, what is answered, how it ends."""
+"""Capsules on the command line: arguments, answers and exit codes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_a_capsule_stored_from_stdin_is_fetched_by_name_and_by_id(cli: Cli, caps
     assert by_name["tags"] == ["a", "b"]
 
 
-def test_a_text_beyond_ascii_comes_back_as_it_was_in_any_locale(cli: Cli, capsule: str) -> None:
+def test_a_text_beyond_ascii_is_returned_unchanged_in_any_locale(cli: Cli, capsule: str) -> None:
     text = capsule + "Grüße, 東京 \U0001f33f\r\n"
     cli.environment["LC_ALL"] = "C"
     cli.process("store", "--name", "auth", stdin=text.encode()).json  # noqa: B018 - ends well
     assert cli.process("fetch", "--name", "auth").json["capsule_text"] == text
 
 
-def test_every_further_command_of_the_family_works(cli: Cli, auth: dict[str, Any], capsule: str) -> None:
+def test_every_other_command_of_the_family_works(cli: Cli, auth: dict[str, Any], capsule: str) -> None:
     cli("store", "--name", "db", "--run-id", "r1", stdin=capsule).json  # noqa: B018
     appended = cli("append", "--name", "auth", "--section", "Next actions", "--content", "- go").json
     assert appended["replaced"] is True
@@ -52,13 +52,13 @@ def test_every_further_command_of_the_family_works(cli: Cli, auth: dict[str, Any
     assert cli("purge", "--older-than", "0d", "--type", "capsule").json["purged"] == 1
 
 
-def test_search_answers_at_the_top_and_in_the_family(cli: Cli, auth: dict[str, Any]) -> None:
+def test_search_works_at_the_top_level_and_in_the_family(cli: Cli, auth: dict[str, Any]) -> None:
     for words in (["search"], ["capsule", "search"]):
         found = cli(*words, "refresh", "tokens").json
         assert [one["id"] for one in found["items"]] == [auth["id"]]
 
 
-def test_an_export_comes_back_by_import_and_a_person_may_raise_its_limit(
+def test_an_export_can_be_imported_and_a_person_may_raise_its_limit(
     cli: Cli, auth: dict[str, Any], tmp_path: Path
 ) -> None:
     exported = cli("export", "--path", "backup.jsonl").json
@@ -74,14 +74,14 @@ def test_an_export_comes_back_by_import_and_a_person_may_raise_its_limit(
     assert cli("import", "backup.jsonl", "--max-bytes", "100000").json["imported"] == 1
 
 
-def test_a_refused_import_names_the_lines_that_collide(cli: Cli, auth: dict[str, Any]) -> None:
+def test_a_refused_import_names_the_conflicting_lines(cli: Cli, auth: dict[str, Any]) -> None:
     cli("export", "--path", "a.jsonl").json  # noqa: B018
     lines = cli("import", "a.jsonl").err.splitlines()
     assert lines[0].startswith("[CONFLICT] ")
     assert lines[1].startswith("  line 2: [")
 
 
-def test_home_on_the_command_line_wins_wherever_it_stands(cli: Cli, capsule: str, tmp_path: Path) -> None:
+def test_home_on_the_command_line_takes_effect_at_any_position(cli: Cli, capsule: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other")
     cli("store", "--name", "there", "--home", other, stdin=capsule).json  # noqa: B018
     assert cli("--home", other, "list").json["pagination"]["total"] == 1
@@ -115,7 +115,7 @@ def test_update_clears_tags_with_an_empty_list(cli: Cli, auth: dict[str, Any]) -
         (["import", "--path", "../x.jsonl"], "INVALID_REQUEST"),
     ],
 )
-def test_what_the_tool_refuses_is_one_code_on_stderr_and_exit_1(
+def test_an_error_of_a_tool_is_one_code_on_stderr_and_exit_1(
     cli: Cli, auth: dict[str, Any], words: list[str], code: str
 ) -> None:
     outcome = cli(*words)
@@ -124,7 +124,7 @@ def test_what_the_tool_refuses_is_one_code_on_stderr_and_exit_1(
     assert outcome.err.startswith(f"[{code}] ")
 
 
-def test_a_thin_capsule_names_its_missing_sections_and_the_way_on(cli: Cli) -> None:
+def test_the_refusal_of_a_thin_capsule_names_missing_sections_and_the_next_command(cli: Cli) -> None:
     outcome = cli(
         "store", "--name", "a b", stdin="## Objective\nx\n## Status\nx\n## Next steps\nx\n## Open questions\nx\n"
     )
@@ -163,7 +163,7 @@ def test_a_refusal_shows_the_next_command_to_type(cli: Cli) -> None:
         (["--home", "\udcff", "list"], "not valid UTF-8"),
     ],
 )
-def test_a_mistaken_command_line_says_so_and_exits_2(cli: Cli, words: list[str], says: str) -> None:
+def test_a_usage_error_is_reported_and_exits_2(cli: Cli, words: list[str], says: str) -> None:
     outcome = cli(*words)
     assert outcome.code == 2
     assert outcome.out == ""
@@ -171,7 +171,7 @@ def test_a_mistaken_command_line_says_so_and_exits_2(cli: Cli, words: list[str],
     assert not os.path.exists(cli.home)
 
 
-def test_a_bug_is_told_without_its_cause_unless_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_reported_without_its_cause_unless_requested(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("the secret cause")
 

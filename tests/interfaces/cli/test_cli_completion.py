@@ -1,4 +1,4 @@
-"""What the shells offer: commands, options, and after an option only what it can be given."""
+"""Shell completion: commands, options, and valid values after an option."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory import open_store
-from moss_memory.cli.commands import complete, shell_completion
-from moss_memory.cli.commands import help as help_command
+from moss_memory.cli.args.built_in_commands import BUILT_IN
+from moss_memory.cli.args.command_names import command_names
+from moss_memory.cli.commands import shell_completion
+from moss_memory.registry import catalog, write_tool_index
 from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def offered(cli: Cli, *typed: str) -> set[str]:
-    """What bash offers for the last word."""
+    """Return the completions of bash for the last word."""
     return set(filter(None, _bash(cli, *typed)))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_is_printed_and_short(cli: Cli, shell: str) -> None:
     printed = cli("completion", shell).out
-    assert printed == shell_completion.script(shell)
+    assert printed == shell_completion.SCRIPTS[shell]
     assert len(printed.splitlines()) < 30
 
 
@@ -72,18 +74,19 @@ def test_bash_completes(cli: Cli, typed: list[str], expected: set[str]) -> None:
     ["store", "--file"], ["import", "--path"], ["import"], ["backup"], ["notes", "add", "--file"],
     ["graph", "draw", "--output"], ["graph", "draw", "-o"],
 ])  # fmt: skip
-def test_bash_offers_files_where_a_file_is_wanted(cli: Cli, tmp_path: Path, typed: list[str]) -> None:
+def test_bash_offers_files_for_a_file_argument(cli: Cli, tmp_path: Path, typed: list[str]) -> None:
     (tmp_path / "work" / "notes.md").write_text("")
     assert offered(cli, "moss", *typed, "not") == {"notes.md"}
 
 
-def test_every_command_of_the_help_is_offered(cli: Cli) -> None:
-    assert set(complete.command_names()) == set(help_command.command_names())
-    firsts = {name.partition(" ")[0] for name in help_command.command_names()}
+def test_every_command_in_the_help_is_offered(cli: Cli) -> None:
+    declared = [name for one in catalog.every_operation() for name in write_tool_index.command_names(one)]
+    assert set(command_names()) == {*BUILT_IN, *declared}
+    firsts = {name.partition(" ")[0] for name in command_names()}
     assert {one for one in offered(cli, "moss", "") if not one.startswith("-")} == firsts
 
 
-def test_the_commands_of_two_families_are_told_apart(cli: Cli) -> None:
+def test_the_commands_of_two_families_are_distinguished(cli: Cli) -> None:
     for command, has_text in (("store", True), ("capsule store", True), ("artifact store", False)):
         words = ["moss", *command.split(), "--capsule"]
         assert offered(cli, *words) == ({"--capsule-text"} if has_text else set()), command
@@ -107,11 +110,11 @@ def test_an_option_comes_with_its_description(cli: Cli) -> None:
         (["config", "se"], "set\t\n"),
     ],
 )
-def test_the_program_answers_with_a_candidate_a_line(cli: Cli, typed: list[str], expected: str) -> None:
+def test_the_program_prints_one_candidate_per_line(cli: Cli, typed: list[str], expected: str) -> None:
     assert cli("__complete", *typed).out == expected
 
 
-# What is in the store
+# Names from the store
 
 
 def fill(cli: Cli) -> None:
@@ -169,18 +172,18 @@ def _of_the_store(offered: list[str]) -> list[str]:
 def _bash(cli: Cli, *typed: str) -> list[str]:
     words = " ".join(f"'{word}'" for word in typed)
     line = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    return _shell(cli, ["bash"], f"{shell_completion.script('bash')}\n{line}\n")
+    return _shell(cli, ["bash"], f"{shell_completion.SCRIPTS['bash']}\n{line}\n")
 
 
 def _zsh(cli: Cli, *typed: str) -> list[str]:
     adds = 'compadd() { while [[ "$1" != "--" ]]; do shift; done; shift; (( $# )) && print -rl -- "$@" }'
-    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{shell_completion.script('zsh')}\n"
+    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{shell_completion.SCRIPTS['zsh']}\n"
     words = " ".join(f"'{word}'" for word in typed)
     return _shell(cli, ["zsh", "-f"], f"{faked}words=({words}); CURRENT=$#words; _moss; true\n")
 
 
 def _fish(cli: Cli, *typed: str) -> list[str]:
-    asked = f"{shell_completion.script('fish')}\ncomplete -C '{' '.join(typed)}'\n"
+    asked = f"{shell_completion.SCRIPTS['fish']}\ncomplete -C '{' '.join(typed)}'\n"
     return [one.partition("\t")[0] for one in _shell(cli, ["fish", "--no-config"], asked)]
 
 
@@ -202,7 +205,7 @@ def test_bash_escapes_a_name_of_two_words_unless_a_quote_is_open(cli: Cli) -> No
 
 
 @pytest.mark.unmeasured
-def test_completing_makes_no_store_loads_no_model_and_refuses_nothing(cli: Cli) -> None:
+def test_completing_creates_no_store_loads_no_model_and_refuses_nothing(cli: Cli) -> None:
     for words in (
         ["fetch", "--name", ""],
         ["fetch", "-w", ""],

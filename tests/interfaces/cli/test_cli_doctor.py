@@ -1,4 +1,4 @@
-"""`moss doctor` looks at every store, however broken, and says what to do; `moss config` says what is in effect."""
+"""`moss doctor` examines every store, even a broken one, and `moss config` shows the effective settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def findings(cli: Cli, *words: str) -> tuple[int, dict[str, list[dict[str, str]]]]:
-    """The exit code and the checks by name; every check that is not well says what to do."""
+    """Return the exit code and the checks by name; assert that every failed check has a remedy."""
     outcome = cli("doctor", *words)
     report = json.loads(outcome.out)
     named: dict[str, list[dict[str, str]]] = {}
@@ -44,7 +44,7 @@ def write(path: str, content: bytes) -> None:
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_sound_store_is_healthy_and_says_its_versions(cli: Cli) -> None:
+def test_a_sound_store_is_healthy_and_shows_its_versions(cli: Cli) -> None:
     code, found = findings(cli)
     assert code == 0
     assert {check["status"] for checks in found.values() for check in checks} == {"ok"}
@@ -62,14 +62,14 @@ def test_a_sound_store_is_healthy_and_says_its_versions(cli: Cli) -> None:
     }
 
 
-def test_a_missing_store_is_told_and_not_made(cli: Cli) -> None:
+def test_a_missing_store_is_reported_and_not_created(cli: Cli) -> None:
     code, found = findings(cli)
     assert code == 0
     assert "no store" in found["store"][0]["message"]
     assert not os.path.exists(cli.home)
 
 
-def test_a_file_that_is_no_database_is_a_failure(cli: Cli) -> None:
+def test_a_file_that_is_not_a_database_is_a_failure(cli: Cli) -> None:
     os.mkdir(cli.home, 0o700)
     path = os.path.join(cli.home, "moss.db")
     write(path, b"this is no database" * 1000)
@@ -92,7 +92,7 @@ def test_a_damaged_page_is_found(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("auth")
-def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(cli: Cli) -> None:
+def test_an_index_that_disagrees_with_the_texts_is_found_and_rebuilt(cli: Cli) -> None:
     database = connect(cli.home)
     database.execute("insert into search_index (search_index) values ('delete-all')")
     database.close()
@@ -107,7 +107,7 @@ def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(cli: Cl
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_newer_store_is_left_alone_and_told(cli: Cli) -> None:
+def test_a_newer_store_is_reported_and_stays_unchanged(cli: Cli) -> None:
     database = connect(cli.home)
     database.execute("pragma user_version = 999")
     database.close()
@@ -117,9 +117,7 @@ def test_a_newer_store_is_left_alone_and_told(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_store_that_cannot_be_written_is_examined_and_nobody_waits_for_it(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_cannot_be_written_is_examined_without_waiting(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -132,7 +130,7 @@ def test_a_store_that_cannot_be_written_is_examined_and_nobody_waits_for_it(
 
 @pytest.mark.usefixtures("auth")
 @pytest.mark.parametrize("words", [(), ("--fix",)])
-def test_modes_open_to_others_are_told_with_what_to_type_and_left_alone(cli: Cli, words: tuple[str, ...]) -> None:
+def test_permissive_file_modes_are_reported_with_a_command_and_stay_unchanged(cli: Cli, words: tuple[str, ...]) -> None:
     cli("export", "--path", "a.jsonl").json  # noqa: B018
     write(os.path.join(cli.home, "config.json"), b"{}")
     opened = {"": 0o755, "moss.db": 0o644, "moss.lock": 0o664, "exports": 0o777, "config.json": 0o644}
@@ -155,7 +153,7 @@ def test_modes_open_to_others_are_told_with_what_to_type_and_left_alone(cli: Cli
 
 
 @pytest.mark.parametrize(("mode", "status"), [(0o755, "warn"), (0o1777, "warn"), (0o770, "fail")])
-def test_a_home_that_others_may_change_is_not_healthy(cli: Cli, mode: int, status: str) -> None:
+def test_a_home_writable_by_others_is_not_healthy(cli: Cli, mode: int, status: str) -> None:
     os.mkdir(cli.home)
     os.chmod(cli.home, mode)
     code, found = findings(cli)
@@ -163,7 +161,7 @@ def test_a_home_that_others_may_change_is_not_healthy(cli: Cli, mode: int, statu
     assert code == (status == "fail")
 
 
-def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_still_checked(cli: Cli) -> None:
+def test_unreadable_settings_are_a_failure_and_the_rest_is_checked(cli: Cli) -> None:
     os.mkdir(cli.home, 0o700)
     write(os.path.join(cli.home, "config.json"), b"{")
     code, found = findings(cli)
@@ -172,7 +170,7 @@ def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_still_checke
     assert "free space" in found
 
 
-def test_names_that_do_not_exist_are_told(cli: Cli) -> None:
+def test_unknown_names_in_the_settings_are_reported(cli: Cli) -> None:
     os.mkdir(cli.home, 0o700)
     settings = {"toolsets": ["capsule", "capsul"], "disabled_tools": ["capsule_stor", "moss.purge"], "colour": 1}
     path = os.path.join(cli.home, "config.json")
@@ -188,7 +186,7 @@ def test_names_that_do_not_exist_are_told(cli: Cli) -> None:
     assert "'colour'" in messages
 
 
-def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_home, "TOO_LITTLE_BYTES", 2**62)
     monkeypatch.setattr(doctor_home, "ENOUGH_BYTES", 2**62)
     code, found = findings(cli)
@@ -197,12 +195,12 @@ def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("free", "said"), [(83_100_000_000, "83.1 GB free"), (999_999_999, "999 MB free")])
-def test_free_space_is_told_in_the_unit_people_use(free: int, said: str) -> None:
+def test_free_space_has_a_readable_unit(free: int, said: str) -> None:
     assert f"{doctor_home.size(free)} free" == said
 
 
 def powerless(cli: Cli, *words: str) -> tuple[int, dict[str, dict[str, str]]]:
-    """`moss doctor` run by somebody whom permission bits bind: its exit code, and its checks by name."""
+    """Run `moss doctor` without root powers and return its exit code and its checks by name."""
     line = [*without_root_powers(), sys.executable, "-m", "moss_memory", "doctor", *words]
     done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False)
     assert done.stderr == b""
@@ -220,11 +218,11 @@ def test_a_home_that_cannot_be_read_is_not_healthy(cli: Cli, mode: int) -> None:
     assert code == 1
     assert found["home"]["status"] == "fail"
     assert f"chmod 700 {cli.home}" in found["home"]["todo"]
-    assert "not examined" in found["store"]["message"]
+    assert "not checked" in found["store"]["message"]
 
 
 @pytest.mark.parametrize("below", ["home", "a/b/home"])
-def test_a_home_that_cannot_be_made_is_not_healthy(cli: Cli, tmp_path: Path, below: str) -> None:
+def test_a_home_that_cannot_be_created_is_not_healthy(cli: Cli, tmp_path: Path, below: str) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
     code, found = powerless(cli, "--home", str(closed / below))
@@ -246,7 +244,7 @@ def test_a_home_without_a_store_that_cannot_be_written_is_not_healthy(cli: Cli) 
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_home_that_can_only_be_read_is_told_and_its_store_is_examined(cli: Cli) -> None:
+def test_a_read_only_home_is_reported_and_its_store_is_examined(cli: Cli) -> None:
     os.chmod(cli.home, 0o500)
     code, found = powerless(cli)
     os.chmod(cli.home, 0o700)
@@ -255,12 +253,12 @@ def test_a_home_that_can_only_be_read_is_told_and_its_store_is_examined(cli: Cli
     assert found["integrity"]["status"] == "ok"
 
 
-def test_a_home_on_a_network_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_on_a_network_is_reported(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_home, "_file_system", lambda _: "nfs4")
     assert findings(cli)[1]["file system"][0]["status"] == "warn"
 
 
-def test_a_purge_whose_bytes_remain_is_told(cli: Cli, auth: dict[str, Any]) -> None:
+def test_a_purge_whose_bytes_remain_is_reported(cli: Cli, auth: dict[str, Any]) -> None:
     database = connect(cli.home)
     database.execute("insert into erasures default values")
     database.close()
@@ -275,7 +273,7 @@ def test_the_table_has_a_line_for_every_check(cli: Cli) -> None:
     assert all(line.startswith("ok ") for line in lines[:-2])
 
 
-def test_config_shows_every_value_and_where_it_comes_from(cli: Cli) -> None:
+def test_config_shows_every_value_and_its_source(cli: Cli) -> None:
     os.mkdir(cli.home, 0o700)
     path = os.path.join(cli.home, "config.json")
     write(path, b'{"capsule_max_chars": 500}')
@@ -293,7 +291,7 @@ def test_config_shows_every_value_and_where_it_comes_from(cli: Cli) -> None:
     assert ["capsule_max_chars", "500", path] in [line.split() for line in table.out.splitlines()]
 
 
-def test_warnings_of_the_settings_are_told_once_by_every_command(cli: Cli) -> None:
+def test_every_command_prints_warnings_of_the_settings_once(cli: Cli) -> None:
     os.mkdir(cli.home, 0o700)
     write(os.path.join(cli.home, "config.json"), b'{"colour": "green"}')
     for words in (["list"], ["config"]):
@@ -336,7 +334,7 @@ def own_files(cli: Cli, files: dict[str, str]) -> None:
         ("kinds", "[]", "it does not hold a JSON Schema object"),
     ],
 )
-def test_a_bad_file_of_ones_own_is_named_with_what_to_do_and_the_others_work(
+def test_an_invalid_custom_file_is_named_with_a_remedy_and_the_others_work(
     cli: Cli, name: str, text: str, says: str
 ) -> None:
     own_files(cli, {f"{name}/bad.json": text, "capabilities/tea.json": json.dumps(GOOD)})
@@ -351,7 +349,7 @@ def test_a_bad_file_of_ones_own_is_named_with_what_to_do_and_the_others_work(
 
 
 @pytest.mark.usefixtures("auth")
-def test_good_files_of_ones_own_are_counted_and_none_are_not_mentioned(cli: Cli) -> None:
+def test_valid_custom_files_are_counted_and_their_absence_is_not_mentioned(cli: Cli) -> None:
     assert not {"capabilities", "kinds"} & set(findings(cli)[1])
     own_files(cli, {"capabilities/tea.json": json.dumps(GOOD), "kinds/a.json": "{}", "kinds/b.json": "{}"})
     _, found = findings(cli)
@@ -360,14 +358,14 @@ def test_good_files_of_ones_own_are_counted_and_none_are_not_mentioned(cli: Cli)
     assert found["kinds"][0]["message"].startswith("2 files of yours in ")
 
 
-def test_search_by_meaning_is_told_with_what_waits_for_it(cli: Cli, auth: dict[str, Any]) -> None:
-    assert "1 text to prepare, `moss index` does it" in findings(cli)[1]["meaning"][0]["message"]
+def test_semantic_search_is_reported_with_its_pending_texts(cli: Cli, auth: dict[str, Any]) -> None:
+    assert "1 text to prepare with `moss index`" in findings(cli)[1]["meaning"][0]["message"]
     cli("index")
     assert "every text is prepared" in findings(cli)[1]["meaning"][0]["message"]
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_is_reported_and_a_damaged_one_is_a_warning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder.unload_models()
     monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     _, damaged = findings(cli)
@@ -380,7 +378,7 @@ def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkey
 
 
 @pytest.mark.usefixtures("auth")
-def test_what_looks_like_a_credential_is_found_in_the_store_and_not_shown(cli: Cli) -> None:
+def test_apparent_credentials_are_found_in_the_store_and_not_shown(cli: Cli) -> None:
     assert "secrets" not in findings(cli)[1]
     assert [check["status"] for check in findings(cli, "--secrets")[1]["secrets"]] == ["ok"]
     key = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
@@ -412,7 +410,7 @@ def test_what_looks_like_a_credential_is_found_in_the_store_and_not_shown(cli: C
         ("files", "dropbox", None),
     ],
 )
-def test_a_home_in_a_synced_folder_is_warned_of(tmp_path: Path, above: str, marker: str, program: str | None) -> None:
+def test_a_home_in_a_synced_folder_is_a_warning(tmp_path: Path, above: str, marker: str, program: str | None) -> None:
     folder = tmp_path / above
     (folder / "deep" / "home").mkdir(parents=True)
     if marker.endswith("/"):
@@ -424,7 +422,7 @@ def test_a_home_in_a_synced_folder_is_warned_of(tmp_path: Path, above: str, mark
 
 
 @pytest.mark.usefixtures("auth")
-def test_the_doctor_says_what_to_do_about_a_synced_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_names_a_remedy_for_a_synced_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_home, "synced_folder", lambda _: ("/sync", "Syncthing"))
     code, found = findings(cli)
     assert code == 0, "it is a warning"

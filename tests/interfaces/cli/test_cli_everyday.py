@@ -1,4 +1,4 @@
-"""What people do every day with one command: edit, merge, take the next piece of work, change a setting."""
+"""Everyday commands: edit, merge, take the next task, change a setting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOP = ["-w", "shop"]
 
 
 def editor(cli: Cli, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Makes a Python program the editor; it finds the file's name in `path`."""
+    """Set the editor to a Python program, which gets the file name in `path`."""
     program = f"import sys; path = sys.argv[1]; {code}"
     command = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
     monkeypatch.delenv("VISUAL", raising=False)
@@ -34,7 +34,9 @@ def filled(cli: Cli) -> Cli:
     return cli
 
 
-def test_an_edited_text_is_the_next_version_and_keeps_the_rest(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edited_text_is_the_next_version_with_other_fields_unchanged(
+    filled: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     editor(filled, monkeypatch, "open(path, 'a').write('more\\n')")
     assert filled("edit", "auth").json["version"] == 2
     kept = filled("fetch", "auth").json
@@ -55,7 +57,7 @@ def test_a_text_that_cannot_be_stored_is_kept(filled: Cli, monkeypatch: pytest.M
     editor(filled, monkeypatch, code)
     outcome = filled("edit", "auth")
     assert outcome.code == 1
-    path = Path(outcome.err.partition("your text is kept in ")[2].strip())
+    path = Path(outcome.err.partition("your text is saved in ")[2].strip())
     assert path.is_file()
     assert path.stat().st_mode & 0o077 == 0
     path.unlink()
@@ -63,7 +65,7 @@ def test_a_text_that_cannot_be_stored_is_kept(filled: Cli, monkeypatch: pytest.M
     assert filled("fetch", "auth").json["version"] == 1
 
 
-def test_a_thin_text_and_one_that_looks_like_a_secret_are_stored_where_that_is_said(
+def test_a_thin_text_or_apparent_secret_is_stored_only_with_its_option(
     filled: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "AKIA" + "QYLPMN5HHHFPZAM2"
@@ -71,12 +73,12 @@ def test_a_thin_text_and_one_that_looks_like_a_secret_are_stored_where_that_is_s
     for options, code in ([[], "SECRET_FOUND"], [["--allow-secrets"], "CAPSULE_TOO_THIN"]):
         outcome = filled("edit", "auth", *options)
         assert outcome.err.startswith(f"[{code}]")
-        shutil.rmtree(Path(outcome.err.partition("your text is kept in ")[2].strip()).parent)
+        shutil.rmtree(Path(outcome.err.partition("your text is saved in ")[2].strip()).parent)
     assert filled("edit", "auth", "--allow-secrets", "--allow-thin").json["version"] == 2
     assert filled("fetch", "auth").json["capsule_text"] == f"thin {key}"
 
 
-def test_what_somebody_else_changed_meanwhile_is_not_overwritten(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_concurrent_change_is_not_overwritten(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     home = filled.environment["MOSS_HOME"]
     meanwhile = f"from moss_memory import open_store; open_store({home!r}).capsule_update(name='auth', title='New')"
     editor(filled, monkeypatch, f"{meanwhile}; open(path, 'a').write('mine')")
@@ -100,7 +102,7 @@ def test_a_branch_is_merged_with_its_notes_its_trace_and_its_graph(cli: Cli) -> 
     assert cli("notes", "show", "main", *SHOP).json["entries"][0]["content"] == "tried"
 
 
-def test_a_branch_that_has_no_base_or_is_not_there_is_not_merged(cli: Cli) -> None:
+def test_a_missing_branch_or_one_without_a_base_is_not_merged(cli: Cli) -> None:
     cli("branch", "init", *SHOP)
     assert cli("branch", "merge", "main", *SHOP).err.startswith("[INVALID_REQUEST]")
     assert cli("branch", "merge", "nowhere", *SHOP).err.startswith("[NOT_FOUND]")
@@ -135,13 +137,13 @@ def test_a_setting_is_written_beside_the_others(cli: Cli, key: str, word: str, v
 @pytest.mark.parametrize(
     ("key", "word"), [("workspce", "shop"), ("capsule_max_chars", "many"), ("artifact_validate", "maybe")]
 )
-def test_what_is_no_setting_is_not_written(cli: Cli, key: str, word: str) -> None:
+def test_an_invalid_setting_is_not_written(cli: Cli, key: str, word: str) -> None:
     outcome = cli("config", "set", key, word)
     assert outcome.err.startswith("[INVALID_REQUEST]")
     assert not os.path.exists(os.path.join(cli.environment["MOSS_HOME"], "config.json"))
 
 
-def test_the_obvious_task_is_shown_where_none_is_named(cli: Cli) -> None:
+def test_the_only_or_focused_task_is_shown_if_none_is_named(cli: Cli) -> None:
     cli("task", "create", "task", "--title", "Build", "-w", "shop")
     assert cli("task", "show", "-w", "shop").json["target"] == "TASK-001"
     cli("task", "create", "task", "--title", "Ship", "-w", "shop")

@@ -1,4 +1,4 @@
-"""Families as groups of commands: their names, the words that need no option, aliases, and what is still missing."""
+"""Command groups: names, positional arguments, aliases, and errors about missing arguments."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INFERRED, NAMED, is_grouped, tool_of, words_of
-from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.command_names import command_names, words_of
 from moss_memory.cli.args.positional import SCOPE
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.commands.help import command_names, group_names
+from moss_memory.cli.commands.help import group_names
 from moss_memory.registry import catalog
+from moss_memory.registry.write_tool_index import command_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from moss_memory.registry.operation import Operation
     from support.cli_typist import Cli
 
-GROUPED = [one for one in catalog.operations() if is_grouped(one.name)]
+GROUPED = [
+    one
+    for one in catalog.operations()
+    if " " in words_of(one.name) and not one.name.startswith(("capsule_", "artifact_"))
+]
 ALIASED = [(one, alias) for one in GROUPED for alias in one.aliases if alias in ("branch", "ref")]
 
 
@@ -50,16 +55,18 @@ def command(words: str) -> Command:
         ("branchmind_context_pack", "think context-pack"),
         ("branchmind_trace_sequential_step", "trace sequential-step"),
         ("tasks_create", "task create"),
-        ("tasks_a_tool_of_tomorrow", "task a-tool-of-tomorrow"),
         ("artifact_store", "artifact store"),
         ("capsule_store", "store"),
         ("moss_search", "search"),
     ],
 )
-def test_a_tool_is_a_command_of_its_group_and_the_command_leads_back(tool: str, words: str) -> None:
+def test_tool_names_and_group_commands_map_to_each_other(tool: str, words: str) -> None:
     assert words_of(tool) == words
-    if " " in words:
-        assert tool_of(*words.split()) == tool
+    assert command(words).operation.name == tool
+
+
+def test_the_command_of_a_new_tool_follows_from_its_name() -> None:
+    assert command_name("tasks_a_tool_of_tomorrow") == "task a-tool-of-tomorrow"
 
 
 @pytest.mark.parametrize("operation", GROUPED, ids=lambda one: one.name)
@@ -71,7 +78,6 @@ def test_every_tool_of_a_group_is_found_under_its_words(operation: Operation) ->
 def test_no_two_tools_share_a_command_and_every_named_tool_exists() -> None:
     words = [words_of(one.name) for one in catalog.operations()]
     assert len(set(words)) == len(words)
-    assert {tool for tool in NAMED if catalog.find(tool) is None} == set()
     assert not {*BUILT_IN} & set(words)
 
 
@@ -121,21 +127,23 @@ def test_a_group_lists_its_commands(cli: Cli, group: str) -> None:
         ("history log what-if", {"ref": "what-if"}),
     ],
 )  # fmt: skip
-def test_required_arguments_may_be_words_in_the_order_of_the_signature(typed: str, expected: dict[str, Any]) -> None:
+def test_required_arguments_may_be_positional_in_the_order_of_the_signature(
+    typed: str, expected: dict[str, Any]
+) -> None:
     words = typed.split()
     for request in (command(" ".join(words[:2])).parse([*words[2:], "-w", "shop"]),
                     command(" ".join(words[:2])).parse(["--workspace", "shop", *words[2:]])):  # fmt: skip
         assert request.arguments == {"workspace": "shop", **expected}
 
 
-def test_the_notes_are_shown_unless_the_trace_is_asked_for() -> None:
+def test_the_notes_are_shown_unless_the_trace_is_requested() -> None:
     show = command("notes show")
     assert show.parse([]).arguments == {"doc_kind": "notes"}
     assert show.parse(["--doc-kind", "trace"]).arguments == {"doc_kind": "trace"}
 
 
 @pytest.mark.parametrize(("operation", "alias"), ALIASED, ids=lambda it: getattr(it, "name", it))
-def test_branch_and_ref_are_options_wherever_one_of_them_is(operation: Operation, alias: str) -> None:
+def test_branch_and_ref_are_both_options_if_one_of_them_is(operation: Operation, alias: str) -> None:
     one = command(words_of(operation.name))
     named = operation.aliases[alias]
     for flag in (alias, named):
@@ -158,7 +166,7 @@ def test_the_spellings_of_other_programs_are_no_options() -> None:
         (["--types", '["a,b"]'], ["a,b"]),
     ],
 )
-def test_one_or_more_are_given_by_commas_or_by_repetition(words: list[str], expected: list[str]) -> None:
+def test_several_values_are_given_by_commas_or_by_repetition(words: list[str], expected: list[str]) -> None:
     assert command("graph query").parse(words).arguments == {"types": expected}
 
 
@@ -168,12 +176,12 @@ def test_a_sentence_keeps_its_commas() -> None:
 
 
 @pytest.mark.parametrize("operation", GROUPED, ids=lambda one: one.name)
-def test_what_is_missing_is_named_with_an_example(cli: Cli, operation: Operation) -> None:
+def test_missing_arguments_are_named_with_an_example(cli: Cli, operation: Operation) -> None:
     one = command(words_of(operation.name))
     given = (
         "workspace",
         one.text,
-        INFERRED.get(operation.name),
+        *operation.cli.inferred,
         *one.defaults,
     )  # the workspace has a default, as for capsules
     needed = [name for name in operation.required if name not in given]
@@ -196,7 +204,7 @@ def test_groups_use_the_default_workspace_of_capsules(cli: Cli) -> None:
     assert cli("think", "playbook", "debug").code == 0
 
 
-def test_the_letter_for_the_workspace_works_wherever_there_is_one(cli: Cli, capsule: str) -> None:
+def test_the_short_workspace_option_works_in_every_command_with_a_workspace(cli: Cli, capsule: str) -> None:
     cli("store", "-w", "shop", "--name", "auth", stdin=capsule).json  # noqa: B018
     assert cli("fetch", "auth", "-w", "shop").json["workspace"] == "shop"
     assert cli("artifact", "kinds", "-w", "shop").code == 2
@@ -204,7 +212,7 @@ def test_the_letter_for_the_workspace_works_wherever_there_is_one(cli: Cli, caps
 
 
 @pytest.mark.parametrize("one", [command(words_of(one.name)) for one in GROUPED], ids=lambda one: one.words)
-def test_help_shows_the_words_that_need_no_option(cli: Cli, one: Command) -> None:
+def test_help_shows_positional_arguments(cli: Cli, one: Command) -> None:
     shown = " ".join(cli(*one.words.split(), "--help").out.split("\n\n")[0].split())
     assert shown.startswith(f"usage: moss {one.words} ")
     for slot in one.slots:
@@ -240,7 +248,7 @@ def test_operations_come_from_stdin_a_file_or_a_word(cli: Cli, tmp_path: Path) -
     assert len(cli("graph", "query", "-w", "shop").json["nodes"]) == 5
 
 
-def test_operations_that_are_no_json_are_refused(cli: Cli) -> None:
+def test_operations_that_are_not_json_are_refused(cli: Cli) -> None:
     refused = cli("graph", "apply", "-w", "shop", stdin="nope")
     assert refused.code == 1
     assert refused.err.startswith("[INVALID_REQUEST] the ops is not valid JSON")

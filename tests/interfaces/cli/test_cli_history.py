@@ -17,7 +17,7 @@ RED, GREEN, CYAN, BOLD, END = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x
 
 @pytest.fixture
 def changed(cli: Cli, auth: dict[str, Any]) -> Cli:
-    """`auth` in three versions: stored, a line appended, a title and tags given."""
+    """Store three versions of `auth`: the first, one with an appended line, one with title and tags."""
     assert auth["version"] == 1
     cli("append", "auth", "--section", "Decisions", "--content", "- rotate")
     assert cli("update", "auth", "--title", "Sign-in", "--tags", "a,b").json["version"] == 3
@@ -26,7 +26,7 @@ def changed(cli: Cli, auth: dict[str, Any]) -> Cli:
 
 @pytest.fixture
 def finding(cli: Cli) -> Cli:
-    """The artifact `x` in two versions."""
+    """Store two versions of the artifact `x`."""
     cli("artifact", "store", "--kind", "k", "--name", "x", "--data", '{"n": 1, "list": [1, 2]}')
     cli("artifact", "store", "--kind", "k", "--name", "x", "--data", '{"n": 2, "list": [1, 2]}', "--mode", "replace",
         "--text", "seen\n")  # fmt: skip
@@ -59,7 +59,7 @@ def test_versions_of_an_artifact_are_listed_in_its_group_or_by_type(finding: Cli
     assert (answer["type"], answer["current"]) == ("artifact", 2)
 
 
-def test_a_group_has_said_the_type_already(finding: Cli) -> None:
+def test_a_group_command_takes_no_type(finding: Cli) -> None:
     refused = finding("artifact", "versions", "x", "--type", "capsule")
     assert (refused.code, refused.out) == (2, "")
     assert "--type" in refused.err
@@ -67,7 +67,7 @@ def test_a_group_has_said_the_type_already(finding: Cli) -> None:
     assert "one of capsule, artifact; if left out: capsule\n" in finding("versions", "--help").out
 
 
-def test_a_table_of_versions_shows_when_how_and_what(changed: Cli) -> None:
+def test_a_table_of_versions_shows_time_author_and_change(changed: Cli) -> None:
     lines = changed("versions", "auth", "--table").out.splitlines()
     header = next(place for place, line in enumerate(lines) if line.startswith("version "))
     assert lines[header].split() == ["version", "written", "tool", "by", "chars", "change"]
@@ -88,13 +88,13 @@ def test_an_old_version_is_fetched_by_number_or_time(changed: Cli) -> None:
 # -- revert --------------------------------------------------------------------------------------------------------
 
 
-def test_revert_takes_the_last_change_back(changed: Cli) -> None:
+def test_revert_undoes_the_last_change(changed: Cli) -> None:
     answer = changed("revert", "auth").json
     assert (answer["version"], answer["reverted_to"], answer["changed"]) == (4, 2, True)
     assert changed("fetch", "auth").json["title"] == "auth"
 
 
-def test_revert_goes_to_the_version_that_is_named(changed: Cli) -> None:
+def test_revert_goes_to_the_named_version(changed: Cli) -> None:
     assert changed("revert", "auth", "--version", "1").json["reverted_to"] == 1
     assert "rotate" not in changed("fetch", "auth", "--text").out
 
@@ -114,9 +114,7 @@ def test_revert_of_a_first_version_or_of_nothing_is_refused(cli: Cli, auth: dict
     assert cli("revert", "auth", "--version", "7").err.startswith("[NOT_FOUND] this capsule has no version 7")
 
 
-def test_revert_undoes_only_the_change_that_was_the_last_one_when_it_was_typed(
-    changed: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_revert_undoes_no_concurrent_change(changed: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from moss_memory.store import Store
 
     real = Store.call
@@ -136,7 +134,7 @@ def test_revert_undoes_only_the_change_that_was_the_last_one_when_it_was_typed(
 # -- diff ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_diff_shows_what_the_last_change_did(changed: Cli) -> None:
+def test_a_diff_shows_the_last_change(changed: Cli) -> None:
     first, second, *lines = diff(changed, "auth")
     assert first.startswith("--- default/auth version 2 (")
     assert second.startswith("+++ default/auth version 3 (")
@@ -156,7 +154,7 @@ def test_a_diff_to_a_version_compares_it_with_the_one_before(changed: Cli) -> No
     assert diff(changed, "auth", "--to", "2") == diff(changed, "auth", "--version", "1", "--to", "2")
 
 
-def test_a_diff_backwards_takes_away_what_was_added(changed: Cli) -> None:
+def test_a_backward_diff_removes_added_lines(changed: Cli) -> None:
     lines = diff(changed, "auth", "--version", "2", "--to", "1")
     assert "-- rotate" in lines
 
@@ -175,7 +173,7 @@ def test_a_text_without_a_line_end_is_marked_as_in_every_diff(cli: Cli) -> None:
     assert diff(cli, "a")[2:] == ["@@ -1 +1 @@", "-one", "\\ No newline at end of file", "+one"]
 
 
-def test_versions_that_are_the_same_show_nothing(changed: Cli) -> None:
+def test_equal_versions_have_an_empty_diff(changed: Cli) -> None:
     changed("update", "auth", "--title", "Sign-in")
     outcome = changed("diff", "auth")
     assert (outcome.code, outcome.out) == (0, "")
@@ -200,7 +198,7 @@ def test_a_diff_of_a_deleted_capsule_still_shows(changed: Cli) -> None:
         (["auth", "other"], 2, "moss: unexpected word 'other'"),
     ],
 )
-def test_a_diff_of_what_is_not_there_is_refused(changed: Cli, words: list[str], code: int, said: str) -> None:
+def test_a_diff_of_a_missing_version_is_refused(changed: Cli, words: list[str], code: int, said: str) -> None:
     refused = changed("diff", *words)
     assert (refused.code, refused.out) == (code, "")
     assert refused.err.startswith(said)
@@ -221,12 +219,12 @@ def test_a_terminal_gets_colours(changed: Cli) -> None:
 
 
 @pytest.mark.parametrize("wish", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_a_terminal_that_wants_no_colours_gets_none(changed: Cli, wish: dict[str, str]) -> None:
+def test_colours_can_be_disabled(changed: Cli, wish: dict[str, str]) -> None:
     changed.environment.update(wish)
     assert "\x1b" not in on_terminal(changed, "diff", "auth")[1]
 
 
-def test_stored_text_cannot_steer_a_terminal_through_a_diff(cli: Cli) -> None:
+def test_stored_text_in_a_diff_cannot_control_a_terminal(cli: Cli) -> None:
     for text in ("\x1b[2Jone\r\n", "\x1b[2Jtwo\r\n"):
         cli("store", "--name", "a", "--mode", "replace", "--allow-thin", stdin=text)
     code, shown = on_terminal(cli, "diff", "a")
@@ -285,7 +283,7 @@ def test_a_capsule_is_restored_by_its_name(cli: Cli, auth: dict[str, Any]) -> No
     [["bulk-delete"], ["bulk-update", "--set-phase", "x"], ["artifact", "bulk-delete"], ["artifact", "bulk-update",
      "--set-phase", "x"]],
 )  # fmt: skip
-def test_a_bulk_change_can_be_tried_first(changed: Cli, finding: Cli, words: list[str]) -> None:
+def test_a_bulk_change_has_a_dry_run(changed: Cli, finding: Cli, words: list[str]) -> None:
     answer = changed(*words, "--workspace", "default", "--dry-run").json
     assert answer["dry_run"] is True
     assert len(answer["ids"]) == 1
@@ -293,14 +291,14 @@ def test_a_bulk_change_can_be_tried_first(changed: Cli, finding: Cli, words: lis
 
 
 @pytest.mark.parametrize("words", [["purge"], ["purge", "--type", "artifact"]])
-def test_a_purge_can_be_tried_first(changed: Cli, finding: Cli, words: list[str]) -> None:
+def test_a_purge_has_a_dry_run(changed: Cli, finding: Cli, words: list[str]) -> None:
     changed("delete", "auth")
     finding("artifact", "delete", "x")
     assert changed(*words, "--dry-run").json["purged"] == 1
     assert changed(*words).json["purged"] == 1
 
 
-def test_what_is_erased_by_any_name_is_gone_and_copies_are_removed_when_asked(changed: Cli, finding: Cli) -> None:
+def test_an_erased_entry_is_gone_and_its_copies_are_removed_on_request(changed: Cli, finding: Cli) -> None:
     export = changed("export").json["path"]
     assert changed("erase", "auth", "--version", "1").json["removed"]["versions"] == 1
     assert changed("erase", "auth", "--dry-run", "--copies").json["copies"] == [export]
@@ -322,14 +320,14 @@ def test_a_record_is_erased_by_its_id_as_a_word(finding: Cli) -> None:
 
 
 @pytest.mark.parametrize("family", ["capsule", "artifact", "reasoning", "task", "record"])
-def test_every_family_can_be_purged_also_where_nothing_waits_for_it(finding: Cli, family: str) -> None:
+def test_every_family_can_be_purged_also_if_nothing_is_deleted(finding: Cli, family: str) -> None:
     assert finding("purge", "--type", family).json.items() >= {"purged": 0, "erased": True}.items()
     tried = {"purged": 0, "erased": False, "dry_run": True, "ids": []}
     assert finding("purge", "--type", family, "--dry-run").json.items() >= tried.items()
 
 
 @pytest.mark.parametrize("folder", ["exports/all", "saved"])
-def test_backups_and_exported_folders_are_copies_that_are_removed_when_asked(
+def test_backups_and_exported_folders_are_removed_on_request(
     changed: Cli, finding: Cli, home: str, folder: str
 ) -> None:
     place = Path(home) / folder

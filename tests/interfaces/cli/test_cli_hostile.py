@@ -1,4 +1,4 @@
-"""Whatever is typed, the answer is an answer, a refusal with a code, or a remark about the command line."""
+"""Random command lines: each ends with an answer, a coded error or a usage error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.cli.args.command import Command
-from moss_memory.cli.commands.help import command_names, find_any
+from moss_memory.cli.args.command_names import command_names
+from moss_memory.cli.commands.help import find_any
 from moss_memory.errors import STATUS
 from moss_memory.registry import catalog
 
@@ -33,7 +34,7 @@ def flags(name: str) -> list[str]:
 
 
 def stays_here(text: str) -> bool:
-    """Whether the word can be an argument at all, and names no place outside the test's own folder."""
+    """Return whether the word is a possible argument and names no path outside the test's folder."""
     return "\0" not in text and not text.startswith(("/", "~", "."))
 
 
@@ -48,11 +49,11 @@ def command_lines(draw: st.DrawFn) -> list[str]:
 
 
 @given(words=command_lines(), stdin=st.sampled_from([b"", b"x", b"\xff", b"## Objective\n", b"[]"]))
-def test_no_command_line_brings_a_bug_to_light(cli: Cli, words: list[str], stdin: bytes) -> None:
+def test_no_command_line_causes_an_internal_error(cli: Cli, words: list[str], stdin: bytes) -> None:
     outcome = cli(*words, stdin=stdin)
     assert outcome.code in (0, 1, 2)
     if outcome.code == 0:
-        assert outcome.out or words[0] == "prime"  # where nothing is stored it has nothing to say
+        assert outcome.out or words[0] == "prime"  # prints nothing for an empty store
         assert "Traceback" not in outcome.err
     elif words[0] == "doctor" and outcome.code == 1:
         assert "fail" in outcome.out

@@ -1,4 +1,4 @@
-"""`moss init` gives a repository a workspace, and everything that runs inside it uses that workspace."""
+"""`moss init` sets the workspace of a repository, which every command inside it uses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_other_settings_stay_and_a_chosen_workspace_wins(cli: Cli, repository: P
 
 
 @pytest.mark.parametrize("content", ["{", "[1]"])
-def test_a_broken_file_is_refused_and_left_alone(cli: Cli, repository: Path, content: str) -> None:
+def test_a_broken_file_is_refused_and_stays_unchanged(cli: Cli, repository: Path, content: str) -> None:
     (repository / ".moss").mkdir()
     file = repository / ".moss" / "config.json"
     file.write_text(content)
@@ -66,7 +66,7 @@ def test_a_link_is_not_followed(cli: Cli, repository: Path, tmp_path: Path) -> N
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused_and_left_alone(cli: Cli, repository: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_refused_and_stays_unchanged(cli: Cli, repository: Path) -> None:
     (repository / ".moss").write_text("mine")
     refused = cli("init")
     assert (refused.code, refused.out) == (1, "")
@@ -75,7 +75,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_and_left_alone(cli: Cli, r
     assert (repository / ".moss").read_text() == "mine"
 
 
-def test_outside_of_a_repository_it_says_what_to_do(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_of_a_repository_a_remedy_is_named(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     refused = cli("init")
     assert refused.code == 1
@@ -101,7 +101,7 @@ def test_the_memory_of_a_workspace_can_be_kept_in_the_repository(cli: Cli, repos
     assert written == [".moss/memory/capsules/shop/auth.md"]
 
 
-def test_a_dry_run_does_not_say_that_it_did_it(cli: Cli, repository: Path) -> None:
+def test_a_dry_run_does_not_claim_success(cli: Cli, repository: Path) -> None:
     shown = " ".join(on_terminal(cli, "init", "--dry-run", "--memory-in-repo", columns=80)[1].split())
     assert shown.startswith("A dry run: the workspace of this repository would be shop")
     assert "now" not in shown
@@ -138,7 +138,7 @@ def test_a_clone_of_another_name_finds_the_workspace(
     assert "auth" in cli("prime").out
 
 
-def test_two_repositories_of_one_name_do_not_mix_silently(
+def test_two_repositories_of_one_name_do_not_share_a_workspace_silently(
     cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str
 ) -> None:
     git("-C", str(repository), "remote", "add", "origin", "https://example.com/one/shop.git")
@@ -153,7 +153,7 @@ def test_two_repositories_of_one_name_do_not_mix_silently(
     assert "written from another repository" in cli("prime").out
 
 
-def test_every_place_of_one_repository_means_one_workspace(
+def test_every_folder_of_a_repository_uses_one_workspace(
     cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str
 ) -> None:
     git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
@@ -179,7 +179,7 @@ def test_every_place_of_one_repository_means_one_workspace(
 
 
 @pytest.mark.parametrize("origin", ["", "https://example.com/one/shop.git"])
-def test_a_namesake_without_an_origin_does_not_mix_silently(
+def test_a_namesake_without_an_origin_does_not_share_a_workspace_silently(
     cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str, origin: str
 ) -> None:
     git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
@@ -212,7 +212,7 @@ def test_commands_use_the_workspace_that_where_explains(
     git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
     cli("task", "create", "Before").json  # noqa: B018
     assert cli("task", "list", "-w", "default").json["items"] != []
-    assert cli("where").json["workspace"] == "default", "it is the only one that was written from here"
+    assert cli("where").json["workspace"] == "default", "only the default workspace was written from here"
     cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
     assert cli("where").json["workspace"] == "shop"
     cli("task", "create", "After").json  # noqa: B018

@@ -1,4 +1,4 @@
-"""A hint to install something names a command that works when it is typed."""
+"""Install hints name a command that works."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def test_without_a_checkout_the_distribution_is_named(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("text", ["", "nothing to install", "pip install 'moss-memory[draw"])
-def test_other_texts_stay_as_they_are(text: str) -> None:
+def test_other_texts_stay_unchanged(text: str) -> None:
     assert with_working_install(text) == text

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command with `[CANCELLED]`, and nothing half-done."""
+"""Ctrl-C ends a command with `[CANCELLED]` and leaves no partial change."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DECISION = '{"decision": "Wait", "rationale": "Writers take turns", "timestamp":
 
 
 @pytest.fixture(autouse=True)
-def _heard_interrupts() -> Iterator[None]:
-    """Ctrl-C as a terminal's shell leaves it: background jobs inherit a SIGINT that is ignored."""
+def _default_interrupts() -> Iterator[None]:
+    """Restore the default SIGINT handler, because background jobs inherit an ignored SIGINT."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-def test_a_write_that_waits_for_its_turn_is_cancelled(
+def test_a_write_that_waits_for_the_lock_is_cancelled(
     cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = threading.Event()
@@ -86,7 +86,9 @@ def test_reading_stdin_can_be_interrupted(cli: Cli) -> None:
     assert not os.path.exists(os.path.join(cli.home, "moss.db"))
 
 
-def test_a_long_write_stops_at_its_next_step(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_write_is_cancelled_at_its_next_step(
+    cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert cli("export", "--path", "a.jsonl").json["count"] == 1
     monkeypatch.setattr(InterruptHandler, "ask", lambda _: True)
     outcome = cli("import", "a.jsonl", "--mode", "rename")
@@ -95,13 +97,13 @@ def test_a_long_write_stops_at_its_next_step(cli: Cli, auth: dict[str, Any], mon
     assert cli("inventory").json["pagination"]["total"] == 1
 
 
-def test_the_handler_of_the_host_is_back_after_a_write(cli: Cli, auth: dict[str, Any]) -> None:
+def test_the_signal_handler_of_the_host_is_restored_after_a_write(cli: Cli, auth: dict[str, Any]) -> None:
     before = signal.getsignal(signal.SIGINT)
     assert cli("update", "--name", "auth", "--title", "New").code == 0
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_stays_busy_is_reported(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moss_memory.store.WRITE_TIMEOUT_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -110,7 +112,7 @@ def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeyp
     assert outcome.err.startswith("[STORAGE_BUSY] other processes kept the store busy for 0.05 s")
 
 
-def test_a_submission_waits_for_its_turn_as_every_write_does(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_submission_waits_for_the_lock_like_every_write(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
     cli(*submit).json  # noqa: B018
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
@@ -124,9 +126,7 @@ def test_a_submission_waits_for_its_turn_as_every_write_does(cli: Cli, monkeypat
         assert cli(*submit).json["created"] is False
 
 
-def test_a_store_that_stays_busy_for_a_submission_is_told_in_its_own_code(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_stays_busy_for_a_submission_has_its_own_code(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
     cli(*submit).json  # noqa: B018
     monkeypatch.setattr("moss_memory.store.WRITE_TIMEOUT_S", 0.05)

@@ -1,4 +1,4 @@
-"""Refusals and help speak of options and commands; what the caller wrote stays as it was written."""
+"""Language of errors and help: options and commands for people, and quoted input unchanged."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.commands import help as help_command
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
@@ -51,18 +52,18 @@ def test_a_refusal_names_options_and_commands(name: str, said: str, expected: st
         "`capsule_vanish` is no tool",
     ],
 )
-def test_plain_words_settings_and_paths_stay_as_they_are(said: str) -> None:
+def test_plain_words_settings_and_paths_stay_unchanged(said: str) -> None:
     assert to_cli_words(said, tool("capsule_store")) == said
 
 
-def test_what_the_caller_wrote_is_repeated_as_it_was(cli: Cli) -> None:
+def test_input_of_the_caller_is_quoted_unchanged(cli: Cli) -> None:
     for name in ("my include_text", "a `name`", "`capsule_list`"):
         first = cli("fetch", "--name", name).err.splitlines()[0]
         assert first == f"[NOT_FOUND] capsule not found: default/{name}"
 
 
 @pytest.mark.usefixtures("auth")
-def test_refusals_are_told_in_options(cli: Cli) -> None:
+def test_refusals_name_options(cli: Cli) -> None:
     assert cli("list", "--limit", "0").err == "[INVALID_REQUEST] --limit is 0; ask for at least 1\n"
     assert "--mode replace" in cli("store", "--name", "auth", "--allow-thin", "--capsule-text", "x").err
     thin = cli("store", stdin="thin").err.splitlines()[1]
@@ -77,27 +78,27 @@ def test_help_names_options_and_commands(cli: Cli, words: list[str]) -> None:
     assert not (arguments | tools) & set(re.findall(r"[a-z]+(?:_[a-z]+)+", shown))
 
 
-def test_programs_and_agents_are_told_in_arguments(cli: Cli) -> None:
+def test_refusals_for_programs_and_agents_name_arguments(cli: Cli) -> None:
     from moss_memory import MossError, open_store
 
     with open_store(cli.home) as store, pytest.raises(MossError, match=r"^\[INVALID_REQUEST\] `limit` is 0"):
         store.call("capsule_list", {"limit": 0})
 
 
-def test_an_import_from_the_current_folder_is_told_how_to_get_there(cli: Cli, auth: dict[str, Any]) -> None:
+def test_an_import_from_the_current_folder_is_refused_with_the_right_path(cli: Cli, auth: dict[str, Any]) -> None:
     cli("export", "--path", "x.jsonl").json  # noqa: B018
     exports = os.path.join(cli.home, "exports")
     os.rename(os.path.join(exports, "x.jsonl"), "x.jsonl")
     for path in ("./x.jsonl", "x.jsonl"):
         told = cli("import", path, "--mode", "replace").err.splitlines()[-1]
-        assert told == f"try: cp {path} {exports}/ && moss import x.jsonl  # imports lie in that folder"
+        assert told == f"try: cp {path} {exports}/ && moss import x.jsonl  # imports are read from that folder"
     os.rmdir(exports)
     assert f"try: mkdir -p -m 700 {exports} && cp ./x.jsonl" in cli("import", "./x.jsonl").err
 
 
-def test_an_import_of_nothing_is_told_where_imports_lie(cli: Cli, auth: dict[str, Any]) -> None:
+def test_an_import_of_a_missing_file_names_the_import_folder(cli: Cli, auth: dict[str, Any]) -> None:
     exports = os.path.join(cli.home, "exports")
-    assert f"moss: imports lie in {exports}" in cli("import", "nope.jsonl").err
+    assert f"moss: imports are read from {exports}" in cli("import", "nope.jsonl").err
     cli("export").json  # noqa: B018
     assert cli("import", "nope.jsonl").err.endswith(f"try: ls {exports}  # a bare file name means one of these\n")
 
@@ -105,7 +106,7 @@ def test_an_import_of_nothing_is_told_where_imports_lie(cli: Cli, auth: dict[str
 def test_every_help_fits_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(help_command, "width", lambda: 80)
     pages = [help_command.overview(), *(help_command.family_help(name) for name in help_command.group_names())]
-    for name in help_command.command_names():
+    for name in command_names():
         found = help_command.find_any(name)
         assert found is not None, name
         pages.append(help_command.command_help(found))

@@ -1,4 +1,4 @@
-"""A folder above the file that a command names is the one that was typed: where it is a link, it is refused."""
+"""Commands refuse file arguments below a symbolic link."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMANDS = {
 
 
 def below(folder: str) -> dict[str, bytes]:
-    """Every file below a folder, with what it holds."""
+    """Return every file below a folder with its content."""
     found = {}
     for above, _, names in os.walk(folder):
         for name in names:
@@ -41,7 +41,7 @@ def below(folder: str) -> dict[str, bytes]:
 
 @pytest.fixture
 def real(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> Path:
-    """The folder `real` with something to read for every command, and a link to it."""
+    """Make a folder `real` with an input for every command, and a link to it."""
     real = tmp_path / "work" / "real"
     for folder in ("notes", os.path.join(MEMORY_FOLDER, "releases")):
         (real / folder).mkdir(parents=True)
@@ -55,9 +55,7 @@ def real(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_link_above_what_is_named_is_refused_and_nothing_is_read_or_written(
-    cli: Cli, real: Path, command: str
-) -> None:
+def test_a_link_above_a_named_file_is_refused_before_any_read_or_write(cli: Cli, real: Path, command: str) -> None:
     before = below("real")
     shown = cli("inventory").json
     outcome = cli(*[word.format("link") for word in COMMANDS[command]])
@@ -69,7 +67,7 @@ def test_a_link_above_what_is_named_is_refused_and_nothing_is_read_or_written(
 
 
 @pytest.mark.parametrize("command", ["export", "import", "backup", "restore-backup"])
-def test_a_home_behind_a_link_is_no_link_above_what_lies_in_it(cli: Cli, real: Path, command: str) -> None:
+def test_files_in_a_home_behind_a_link_are_accepted(cli: Cli, real: Path, command: str) -> None:
     os.rename(real / "out", os.path.join(cli.home, "out"))
     os.rename(real / "copy.db", os.path.join(cli.home, "copy.db"))
     os.symlink(cli.home, "moss")

@@ -1,4 +1,4 @@
-"""`moss record migrate`: kept files become records, each is checked, and nothing outside of the folder is read."""
+"""`moss record migrate`: spooled files become verified records, and nothing outside of the folder is read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unit(id: str) -> dict[str, Any]:
 
 @pytest.fixture
 def kept(cli: Cli) -> Cli:
-    """Two units and a release, kept as files while the store was away."""
+    """Write two units and a release to files, as if the store had been unavailable."""
     release = {**unit("R1"), "version": "1"}
     del release["description"]
     for collection, body in (("feature_units", unit("FU-1")), ("feature_units", unit("FU-2")), ("releases", release)):
@@ -50,7 +50,7 @@ def ids(cli: Cli, *words: str) -> set[str]:
     return {record["properties"]["id"] for record in cli("record", "find", *words).json["records"]}
 
 
-def test_kept_files_become_records_and_are_checked(kept: Cli) -> None:
+def test_spooled_files_become_verified_records(kept: Cli) -> None:
     report = kept("record", "migrate", FOLDER, "-w", "shop").json
     assert report == {"files": 3, "migrated": 3, "already_there": 0, "failed": [], "verified": 3, "dry_run": False}
     assert ids(kept, "-w", "shop") == {"FU-1", "FU-2", "R1"}
@@ -60,7 +60,7 @@ def test_kept_files_become_records_and_are_checked(kept: Cli) -> None:
     assert os.path.exists(os.path.join(FOLDER, "feature_units", "FU-1.json"))
 
 
-def test_a_kept_file_does_not_undo_what_was_submitted_since(kept: Cli) -> None:
+def test_a_spooled_file_does_not_undo_a_later_submission(kept: Cli) -> None:
     for name, seen_s in (("FU-1.json", 1_700_000_000), ("FU-2.json", 4_000_000_000)):
         os.utime(os.path.join(FOLDER, "feature_units", name), (seen_s, seen_s))
     for name in ("FU-1", "FU-2"):
@@ -70,7 +70,7 @@ def test_a_kept_file_does_not_undo_what_was_submitted_since(kept: Cli) -> None:
     found = kept("record", "entities", "--entity-type", "feature_unit").json["entities"]
     said = {entity["snapshot"]["id"]: entity["snapshot"]["description"] for entity in found}
     assert said["FU-1"] == "newer"
-    assert said["FU-2"] == unit("FU-2")["description"]  # a time to come counts as now
+    assert said["FU-2"] == unit("FU-2")["description"]  # a time in the future counts as now
 
 
 def test_a_dry_run_checks_the_files_and_writes_nothing(kept: Cli) -> None:
@@ -83,7 +83,7 @@ def test_a_dry_run_checks_the_files_and_writes_nothing(kept: Cli) -> None:
     assert ids(kept) == set()
 
 
-def test_a_dry_run_counts_what_is_there_already(kept: Cli) -> None:
+def test_a_dry_run_counts_existing_records(kept: Cli) -> None:
     assert kept("record", "migrate", FOLDER).code == 0
     write("feature_units", "FU-3.json", json.dumps(unit("FU-3")))
     report = kept("record", "migrate", FOLDER, "--dry-run").json
@@ -91,7 +91,7 @@ def test_a_dry_run_counts_what_is_there_already(kept: Cli) -> None:
     assert ids(kept, "--properties", "id=FU-3") == set()
 
 
-def test_what_fails_is_named_with_the_reason_and_the_others_go_on(kept: Cli) -> None:
+def test_failed_files_are_named_with_the_reason_and_the_others_continue(kept: Cli) -> None:
     for name, text in (("no-json.json", "nope"), ("odd.json", '{"id": "x", "statsu": 1}'), ("list.json", "[]")):
         write("feature_units", name, text)
     outcome = kept("record", "migrate", FOLDER)
@@ -111,17 +111,17 @@ def test_what_fails_is_named_with_the_reason_and_the_others_go_on(kept: Cli) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["nowhere"], "moss: 'nowhere' does not exist; DIR is the folder of kept records, .cursor/memory\n"),
+        (["nowhere"], "moss: 'nowhere' does not exist; DIR is the folder of record files, .cursor/memory\n"),
         (["file"], "moss: 'file' is not a folder; "),
         (["loose"], "moss: 'loose' is not a folder; "),
         ([""], "moss: '' does not exist; "),
-        (["."], "moss: '.' holds no kept records; did you mean ./.cursor/memory?\n"),
-        ([".cursor"], "moss: '.cursor' holds no kept records; did you mean .cursor/memory?\n"),
+        (["."], "moss: '.' contains no record files; did you mean ./.cursor/memory?\n"),
+        ([".cursor"], "moss: '.cursor' contains no record files; did you mean .cursor/memory?\n"),
         ([], "moss: --dir is needed by `moss record migrate`"),
         ([FOLDER, "more"], "moss: unexpected word 'more' after"),
     ],
 )
-def test_a_folder_that_cannot_be_meant_is_a_usage_error(kept: Cli, words: list[str], says: str) -> None:
+def test_an_invalid_folder_is_a_usage_error(kept: Cli, words: list[str], says: str) -> None:
     with open("file", "w", encoding="utf-8"):
         pass
     os.symlink("nowhere", "loose")
@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_meant_is_a_usage_error(kept: Cli, words: list[s
     assert not os.path.exists(kept.home)
 
 
-def test_a_workspace_that_cannot_be_is_refused_before_any_file(kept: Cli) -> None:
+def test_an_invalid_workspace_is_refused_before_any_file(kept: Cli) -> None:
     for words in ([], ["--dry-run"]):
         outcome = kept("record", "migrate", FOLDER, "-w", " ", *words)
         assert outcome.code == 1
@@ -159,7 +159,7 @@ def test_links_that_lead_out_of_the_folder_are_refused_and_nothing_is_read(
     assert ids(kept) == set()
 
 
-def test_a_folder_whose_name_begins_alike_is_outside_too(kept: Cli) -> None:
+def test_a_folder_with_the_same_name_prefix_is_outside_too(kept: Cli) -> None:
     os.makedirs(f"{FOLDER}-other")
     with open(os.path.join(f"{FOLDER}-other", "FU-9.json"), "w", encoding="utf-8") as file:
         json.dump(unit("FU-9"), file)
@@ -175,16 +175,16 @@ def test_links_within_the_folder_and_a_linked_folder_are_followed(kept: Cli) -> 
     assert (report["files"], report["migrated"], report["already_there"]) == (4, 3, 1)
 
 
-def test_what_is_no_collection_is_left_alone_and_told(kept: Cli) -> None:
+def test_folders_that_are_not_collections_are_skipped_with_a_warning(kept: Cli) -> None:
     write("features", "x.json", "{}")
     outcome = kept("record", "migrate", FOLDER)
     assert outcome.code == 0
-    assert outcome.err.startswith(f"moss: warning: {FOLDER}/features is no collection and is left alone; known: ")
+    assert outcome.err.startswith(f"moss: warning: {FOLDER}/features is not a collection and is skipped; known: ")
     assert json.loads(outcome.out)["files"] == 3
     os.mkdir("empty")
     nothing = kept("record", "migrate", "empty")
     assert nothing.code == 0
-    assert nothing.err.startswith("moss: warning: empty holds no kept records")
+    assert nothing.err.startswith("moss: warning: empty contains no record files")
     assert json.loads(nothing.out)["files"] == 0
 
 
@@ -196,7 +196,7 @@ def test_progress_is_shown_on_a_terminal_only(kept: Cli) -> None:
     assert kept("record", "migrate", FOLDER).err == ""
 
 
-def test_ctrl_c_says_what_stays_and_how_to_go_on(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_reports_the_migrated_files_and_how_to_continue(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     call = Store.call
     submitted: list[Any] = []
 
@@ -216,7 +216,7 @@ def test_ctrl_c_says_what_stays_and_how_to_go_on(kept: Cli, monkeypatch: pytest.
     assert (again["migrated"], again["already_there"]) == (2, 1)
 
 
-def test_a_record_that_does_not_arrive_as_it_was_is_a_failure(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_stored_with_a_difference_is_a_failure(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     call = Store.call
 
     def changed(store: Store, tool: str, arguments: dict[str, Any], **options: Any) -> Any:
@@ -234,7 +234,9 @@ def test_a_record_that_does_not_arrive_as_it_was_is_a_failure(kept: Cli, monkeyp
     assert [os.path.basename(one["file"]) for one in report["failed"]] == ["FU-2.json"]
 
 
-def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_spooled_while_the_store_is_unavailable_are_migrated_later(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise MossError("DB_INSERT_FAILED", "away")
 
@@ -245,7 +247,7 @@ def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, m
     assert ids(cli, "--properties", "id=FU-7") == {"FU-7"}
 
 
-def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_not(cli: Cli, tmp_path: Path) -> None:
+def test_a_broken_record_is_refused_with_and_without_a_store(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     broken = {**unit("FU-7"), "status": "done"}
     for home in (cli.home, str(tmp_path / "file")):
@@ -258,20 +260,20 @@ def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_
 
 @pytest.fixture
 def away(tmp_path: Path) -> Store:
-    """A store that cannot be reached, for its home would have to lie below a file."""
+    """Open an unavailable store, whose home is below a file."""
     (tmp_path / "file").touch()
     return open_store(str(tmp_path / "file" / "home"))
 
 
 @pytest.mark.parametrize("text", ["\U0001f600" * 190_000, '"' * 95_000, "\n" * 95_000])
-def test_whatever_is_kept_can_be_migrated(cli: Cli, away: Store, text: str) -> None:
+def test_every_spooled_record_can_be_migrated(cli: Cli, away: Store, text: str) -> None:
     body = {**unit("FU-9"), "description": text}
     assert submit_or_spool(away, "feature_units", body) == {"kept": os.path.join(FOLDER, "feature_units", "FU-9.json")}
     assert cli("record", "migrate", FOLDER).json["verified"] == 1
 
 
-def test_deep_details_that_are_kept_can_be_migrated(cli: Cli, away: Store) -> None:
-    details: Any = ["x"] * 45_000
+def test_deeply_nested_spooled_details_can_be_migrated(cli: Cli, away: Store) -> None:
+    details: Any = [1] * 90_000  # indented, these are more than a file may have
     for _ in range(60):
         details = {"a": details}
     body = {"validation_type": "test", "status": "passed", "timestamp": "2025-11-01", "details": details}
@@ -279,7 +281,7 @@ def test_deep_details_that_are_kept_can_be_migrated(cli: Cli, away: Store) -> No
     assert cli("record", "migrate", FOLDER).json["verified"] == 1
 
 
-def test_a_record_that_no_store_takes_is_not_kept(cli: Cli, away: Store) -> None:
+def test_an_invalid_record_is_not_spooled(cli: Cli, away: Store) -> None:
     wrong: list[dict[str, Any]] = [{"description": "x" * 200_000}, {"status": "lost"}, {"dependencies": {"a"}}]
     for body in ({**unit("FU-9"), **one} for one in wrong):
         with pytest.raises(MossError) as caught:
@@ -291,7 +293,7 @@ def test_a_record_that_no_store_takes_is_not_kept(cli: Cli, away: Store) -> None
     assert not os.path.exists(FOLDER)
 
 
-def test_threads_that_keep_the_same_record_do_not_disturb_each_other(cli: Cli) -> None:
+def test_threads_can_spool_the_same_record(cli: Cli) -> None:
     capability = capability_of(cli.home, "feature_units")
     with ThreadPoolExecutor(8) as threads:
         paths = set(threads.map(lambda _: write_spool_file(capability, "feature_units", unit("FU-9")), range(50)))
@@ -300,7 +302,7 @@ def test_threads_that_keep_the_same_record_do_not_disturb_each_other(cli: Cli) -
     assert os.path.join(FOLDER, "feature_units", "FU-9.json") in paths
 
 
-def test_every_submission_is_kept_with_its_workspace_and_provenance(cli: Cli, away: Store) -> None:
+def test_every_submission_is_spooled_with_its_workspace_and_provenance(cli: Cli, away: Store) -> None:
     provenance = {"source_refs": ["PR-7"], "agent_id": "codex", "extracted_at": "2025-12-31T10:00:00Z"}
     for status in ("planning", "in_progress", "in_progress"):
         body = {**unit("FU-9"), "status": status}
@@ -319,7 +321,7 @@ def test_every_submission_is_kept_with_its_workspace_and_provenance(cli: Cli, aw
 
 
 def from_elsewhere(**more: Any) -> dict[str, Any]:
-    """A unit as another program wrote it."""
+    """Return a unit in the format of another program."""
     there = {key: value for key, value in unit("FU-9").items() if key not in ("id", "status")}
     return {"key": "FU-9", "status": "todo", **there, **more}
 
@@ -343,7 +345,7 @@ def test_a_map_renames_fields_translates_words_and_adds_constants(cli: Cli) -> N
     assert (again["migrated"], again["already_there"]) == (0, 1)
 
 
-def test_lenient_takes_arrays_and_envelopes_and_keeps_unknown_fields(cli: Cli) -> None:
+def test_lenient_accepts_arrays_and_envelopes_and_keeps_unknown_fields(cli: Cli) -> None:
     envelope = {"body": {**unit("FU-3"), "owner": "ada"}, "provenance": {"agent_id": "bot", "trace": 7}}
     write("feature_units", "many.json", json.dumps([unit("FU-1"), {**unit("FU-2"), "points": 3}, envelope]))
     assert cli("record", "migrate", FOLDER).code == 1
@@ -372,7 +374,7 @@ def test_lenient_takes_arrays_and_envelopes_and_keeps_unknown_fields(cli: Cli) -
         ({"agent_id": {}}, "provenance.agent_id"),
     ],
 )
-def test_a_provenance_that_is_not_allowed_is_named_and_the_rest_goes_on(
+def test_an_invalid_provenance_is_named_and_the_rest_continues(
     cli: Cli, provenance: dict[str, Any], says: str, dry: list[str]
 ) -> None:
     write("feature_units", "a.json", json.dumps({"body": unit("FU-1"), "provenance": provenance}))
@@ -386,7 +388,7 @@ def test_a_provenance_that_is_not_allowed_is_named_and_the_rest_goes_on(
     assert among["message"].startswith(f"entry 1 of the array: `{says}`")
 
 
-def test_a_provenance_of_nulls_says_nothing(cli: Cli) -> None:
+def test_a_provenance_of_nulls_is_ignored(cli: Cli) -> None:
     nulls = dict.fromkeys(("source_refs", "extracted_at", "extractor_version", "agent_id"))
     path = write("feature_units", "a.json", json.dumps({"body": unit("FU-1"), "provenance": nulls}))
     os.utime(path, (1_700_000_000, 1_700_000_000))
@@ -396,7 +398,7 @@ def test_a_provenance_of_nulls_says_nothing(cli: Cli) -> None:
     assert entity["provenance"]["id"]["observed_at"] == "2023-11-14T22:13:20Z"
 
 
-def test_what_was_unmapped_moves_with_the_store(cli: Cli, tmp_path: Path) -> None:
+def test_unmapped_fields_are_exported_and_imported(cli: Cli, tmp_path: Path) -> None:
     write("feature_units", "a.json", json.dumps({**unit("FU-2"), "points": 3}))
     cli("record", "migrate", FOLDER, "--lenient")
     cli("export", "--all", str(tmp_path / "out"))
@@ -409,14 +411,14 @@ def test_what_was_unmapped_moves_with_the_store(cli: Cli, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[", "is no map"),
+        ("[", "is not a valid map"),
         ('{"units": {}}', "names no collection with 'units'"),
         ('{"releases": {"move": {}}}', "must be an object of rename, values, constants"),
         ('{"releases": {"rename": {"a": 1}}}', "must say the name of each field"),
         ('{"releases": {"values": {"status": "x"}}}', "which word becomes which"),
     ],
 )
-def test_a_map_that_cannot_be_meant_is_refused_before_any_file(kept: Cli, text: str, says: str) -> None:
+def test_an_invalid_map_is_refused_before_any_file(kept: Cli, text: str, says: str) -> None:
     Path("map.json").write_text(text)
     refused = kept("record", "migrate", FOLDER, "--map", "map.json")
     assert refused.code == 1

@@ -1,4 +1,4 @@
-"""`moss export --all`, `moss export -` and `moss import FOLDER`, typed."""
+"""`moss export --all`, `moss export -` and `moss import FOLDER` on the command line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SHOWN = (
 
 
 def work(cli: Cli) -> None:
-    """A little of everything."""
+    """Store an entry of every family."""
     cli("store", "--name", "auth", "-w", "shop", stdin=CAPSULE).json  # noqa: B018
     cli("artifact", "store", "--kind", "k", "--name", "plan", "--data", '{"a": 1}').json  # noqa: B018
     cli("task", "create", "task", "Sign in", "-w", "shop").json  # noqa: B018
     cli("notes", "add", "a note", "-w", "shop").json  # noqa: B018
 
 
-def test_everything_moves_to_another_home_and_back_to_the_same_folder(cli: Cli, tmp_path: Path) -> None:
+def test_everything_moves_to_another_home_and_exports_to_an_equal_folder(cli: Cli, tmp_path: Path) -> None:
     work(cli)
     told = cli("export", "--all", "out", "--with-history").json
     assert told["folder"] == str(tmp_path / "work" / "out")
@@ -42,7 +42,7 @@ def test_everything_moves_to_another_home_and_back_to_the_same_folder(cli: Cli, 
     assert files_of("again") == files_of("out")
 
 
-def test_collisions_are_told_by_file_and_settled_by_mode(cli: Cli, auth: dict[str, Any]) -> None:
+def test_collisions_are_reported_by_file_and_resolved_by_mode(cli: Cli, auth: dict[str, Any]) -> None:
     cli("export", "--all", "out").json  # noqa: B018
     assert cli("import", "out").json["unchanged"] == 1
     cli("update", "auth", "--title", "Changed").json  # noqa: B018
@@ -70,7 +70,7 @@ def test_capsules_stream_to_stdout_as_lines_that_import_reads(cli: Cli, auth: di
     assert not {"\x9b", "\x7f", "\u202e"} & set(shown)
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure(cli: Cli) -> None:
+def test_a_reader_that_stops_early_is_no_failure(cli: Cli) -> None:
     for name in range(40):
         cli("store", "--name", f"n{name}", "--allow-thin", stdin="long " * 2000).json  # noqa: B018
     process = cli.start("export", "-")
@@ -80,7 +80,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(cli: Cli) -> None:
     assert process.wait() == 0
 
 
-def test_what_cannot_be_meant_is_said(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
+def test_invalid_move_arguments_are_reported(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
     os.mkdir("out")
     for words, said in (
         (("export", "out"), "--all out"),
@@ -102,7 +102,7 @@ def test_what_cannot_be_meant_is_said(cli: Cli, auth: dict[str, Any], tmp_path: 
     assert cli("import", "out").err.startswith("[INVALID_REQUEST] there is no manifest.json and no Markdown file in ")
 
 
-def test_a_file_above_the_limit_needs_a_word(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
+def test_a_file_above_the_limit_needs_an_option(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
     os.makedirs(cli.home, exist_ok=True)
     (tmp_path / "home" / "config.json").write_text('{"import_max_bytes": 300}')
     told = cli("export", "--all", "out").json
@@ -129,7 +129,7 @@ def test_the_answers_of_both_are_tables_for_people(cli: Cli, auth: dict[str, Any
     assert "UNKNOWN_FIELD" in shown
 
 
-def test_what_can_be_read_of_a_store_is_salvaged(cli: Cli, auth: dict[str, Any]) -> None:
+def test_readable_parts_of_a_damaged_store_are_salvaged(cli: Cli, auth: dict[str, Any]) -> None:
     told = cli("export", "--salvage", "saved").json
     assert (told["counts"]["capsules"], told["unreadable"], told["lost"]) == (1, 0, [])
     assert "unreadable  0\n" in cli("export", "--salvage", "saved", "--table").out
@@ -137,7 +137,7 @@ def test_what_can_be_read_of_a_store_is_salvaged(cli: Cli, auth: dict[str, Any])
     assert cli("--home", "none", "export", "--salvage", "saved").err.startswith("[NOT_FOUND] ")
 
 
-def test_paths_of_other_systems_that_lead_out_are_refused_everywhere(cli: Cli, auth: dict[str, Any]) -> None:
+def test_windows_paths_to_a_parent_folder_are_refused_everywhere(cli: Cli, auth: dict[str, Any]) -> None:
     for words in (
         ("export", "--all", "..\\out"), ("export", "--salvage", "..\\out"), ("import", "..\\out"),
         ("export", "--path", "..\\x.jsonl"), ("backup", "..\\x.db"), ("restore-backup", "\\\\host\\x.db"),
@@ -150,7 +150,7 @@ def test_paths_of_other_systems_that_lead_out_are_refused_everywhere(cli: Cli, a
     assert os.listdir(".") == []
 
 
-def test_a_folder_that_is_not_there_is_said_to_be_missing(cli: Cli) -> None:
+def test_a_missing_folder_is_reported(cli: Cli) -> None:
     refused = cli("import", "gone")
     assert refused.err.startswith("[INVALID_REQUEST] gone is not there; give a folder that"), refused.err
     assert refused.code == 1

@@ -1,4 +1,4 @@
-"""Every argument of every tool can be given on the command line, and nothing else can."""
+"""Command options: one for every argument of every tool, and no others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moss_memory.cli.args.argument_names import SENTENCES
+from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import defaults_for, words_of
-from moss_memory.cli.args.command_table import BUILT_IN
-from moss_memory.cli.args.option import SENTENCES
+from moss_memory.cli.args.command_names import command_names, words_of
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.commands.help import command_names, find_any
-from moss_memory.cli.commands.run_command import function
+from moss_memory.cli.commands.help import find_any
 from moss_memory.registry import catalog
+from moss_memory.registry.cli_traits import cli_function
 from support.of_every import of_every
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def command_of(tool: str) -> Command:
 
 
 def sample(name: str, schema: dict[str, Any]) -> tuple[list[str], Any]:
-    """A value of the schema, as words after the option and as the tool shall see it."""
+    """Return a value of the schema, as words after the option and as the parsed argument."""
     kind = schema["type"]
     if isinstance(kind, list):
         kind = "array" if "array" in kind else "string"
@@ -60,7 +60,7 @@ def sample(name: str, schema: dict[str, Any]) -> tuple[list[str], Any]:
 def test_every_argument_of_every_tool_is_an_option(operation: Operation, name: str) -> None:
     words, value = sample(name, operation.parameters[name])
     request = command_of(operation.name).parse(["--" + name.replace("_", "-"), *words])
-    assert request.arguments == {**defaults_for(operation.name, words_of(operation.name)), name: value}
+    assert request.arguments == {**command_of(operation.name).defaults, name: value}
 
 
 @of_every(OPERATIONS)
@@ -144,11 +144,11 @@ def test_a_list_is_given_by_commas_by_repetition_or_as_json(words: list[str], ta
         (["--include-text", "--include-deleted=false"], True),
     ],
 )
-def test_a_flag_can_be_said_and_denied(words: list[str], value: bool) -> None:
+def test_a_flag_can_be_set_and_negated(words: list[str], value: bool) -> None:
     assert command_of("capsule_fetch").parse(words).arguments["include_text"] is value
 
 
-def test_a_flag_leaves_every_other_word_alone() -> None:
+def test_a_flag_consumes_no_other_word() -> None:
     request = command_of("capsule_fetch").parse(["--include-text", "falsehoods"])
     assert request.arguments == {"include_text": True, "name": "falsehoods"}
 
@@ -176,19 +176,19 @@ def test_a_word_is_a_name_unless_it_is_a_ulid(tool: str, words: list[str], addre
 
 
 @pytest.mark.parametrize("name", [name for name in command_names() if name not in ("config", "doctor")])
-def test_help_lists_only_what_does_something(name: str, cli: Cli) -> None:
+def test_help_lists_only_effective_options(name: str, cli: Cli) -> None:
     shown = cli("help", *name.split()).out
     built_in = find_any(name)
     assert built_in is not None
-    everywhere = getattr(built_in.operation, "everywhere", ("home", "table", "help"))
-    assert ("--home DIR" in shown, "--table " in shown) == ("home" in everywhere, "table" in everywhere)
+    common = getattr(built_in.operation, "common_options", ("home", "table", "help"))
+    assert ("--home DIR" in shown, "--table " in shown) == ("home" in common, "table" in common)
     assert "default default" not in shown
     assert max(map(len, shown.splitlines()[:-1])) <= 100
 
 
-def test_help_says_how_to_switch_off_what_is_on(cli: Cli) -> None:
+def test_help_shows_how_to_disable_default_options(cli: Cli) -> None:
     shown = cli("fetch", "--help").out
-    assert "--include-text, --no-include-text  with the full text; on by itself" in shown
+    assert "--include-text, --no-include-text  with the full text; on by default" in shown
     assert "instead of workspace" in shown
     assert "instead of workspace" not in cli("restore", "--help").out
     assert "needed, unless they are named as words or with --item" in " ".join(cli("compose", "--help").out.split())
@@ -208,7 +208,7 @@ def test_items_are_named_one_by_one_or_as_json_or_in_a_file(tmp_path: Path) -> N
     assert command.parse(["--item", "a", "shop/b/c", "id:01X", ULID]).arguments["items"] == expected
 
 
-def test_a_word_where_an_object_is_wanted_is_its_name() -> None:
+def test_a_word_in_place_of_an_object_is_its_name() -> None:
     assert command_of("capsule_compose").parse(["--store-as", "both"]).arguments == {"store_as": {"name": "both"}}
 
 
@@ -217,12 +217,12 @@ def test_an_age_is_given_in_days_or_weeks(age: str, days: int) -> None:
     assert command_of("capsule_purge").parse(["--older-than", age]).arguments == {"older_than_days": days}
 
 
-def test_the_words_of_a_question_need_no_quotes() -> None:
+def test_the_words_of_a_query_need_no_quotes() -> None:
     request = command_of("capsule_search").parse(["where", "do", "--limit", "3", "tokens", "live"])
     assert request.arguments == {"limit": 3, "query": "where do tokens live"}
 
 
-def test_after_two_dashes_everything_is_a_word() -> None:
+def test_words_after_two_dashes_are_positional() -> None:
     assert command_of("capsule_search").parse(["--", "--limit", "-x"]).arguments == {"query": "--limit -x"}
 
 
@@ -254,7 +254,7 @@ def test_after_two_dashes_everything_is_a_word() -> None:
         ("capsule_import", ["--max-bytes", "lots"], "whole number"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_a_reason(tool: str, words: list[str], says: str) -> None:
+def test_invalid_options_are_refused_with_a_reason(tool: str, words: list[str], says: str) -> None:
     with pytest.raises(UsageError, match=says.replace("?", r"\?")) as refusal:
         command_of(tool).parse(words)
     assert refusal.value.command == words_of(tool)
@@ -263,5 +263,5 @@ def test_what_cannot_be_meant_is_refused_with_a_reason(tool: str, words: list[st
 @pytest.mark.parametrize("built_in", BUILT_IN.values(), ids=lambda one: one.name)
 def test_a_command_of_moss_itself_has_a_function_that_takes_its_arguments(built_in: BuiltIn) -> None:
     for given in (built_in.required, built_in.parameters):
-        signature(function(built_in.does)).bind(None, **dict.fromkeys(given))
-    assert not built_in.table or signature(function(built_in.table)).bind({}, width=80)
+        signature(cli_function(built_in.does)).bind(None, **dict.fromkeys(given))
+    assert not built_in.table or signature(cli_function(built_in.table)).bind({}, width=80)

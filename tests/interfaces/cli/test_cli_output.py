@@ -1,4 +1,4 @@
-"""What a command writes, and what happens when nobody can read it."""
+"""Output of commands, also if it cannot be written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 
 def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
-    """Runs a shell line in which `moss` is the command under test."""
+    """Run a shell line in which `moss` is the command under test."""
     moss = f"moss() {{ '{sys.executable}' -m moss_memory.cli.main \"$@\"; }}; "
     return subprocess.run(
         ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False
@@ -43,7 +43,7 @@ def test_an_answer_is_one_line_of_json_in_a_pipe_and_text_for_reading_on_a_termi
     assert cli("fetch", "auth", "--json", "--table").code == 2
 
 
-def test_store_on_a_terminal_says_how_to_end_the_text(cli: Cli) -> None:
+def test_store_on_a_terminal_shows_how_to_end_the_text(cli: Cli) -> None:
     code, shown = on_terminal(cli, "store", "--allow-thin", typed=b"a thought\n\x04")
     assert code == 0
     assert "end with Ctrl-D" in shown
@@ -90,11 +90,11 @@ def test_closed_descriptors_never_become_files_of_the_store(cli: Cli, closed: st
     shell(cli, f"moss store --allow-thin --name a --capsule-text x {closed}")
     assert cli("fetch", "--name", "a").json["capsule_text"] == "x"
     with open(os.path.join(cli.home, "moss.lock"), "rb") as lock:
-        assert b"fetch_key" not in lock.read(), "the answer is nobody's file"
+        assert b"fetch_key" not in lock.read(), "the answer was written to the lock file"
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_table_aligns_names_and_says_how_many_there_are(cli: Cli, capsule: str) -> None:
+def test_a_table_aligns_names_and_shows_the_count(cli: Cli, capsule: str) -> None:
     cli("store", "--name", "a-longer-name", "--title", "Second", stdin=capsule)
     lines = cli("list", "--table", "--limit", "1").out.splitlines()
     columns = [
@@ -148,14 +148,14 @@ def test_every_kind_of_answer_can_be_a_table(cli: Cli, words: list[str]) -> None
     assert not outcome.out.startswith("{")
 
 
-def test_stored_text_cannot_steer_the_terminal_of_a_table() -> None:
+def test_stored_text_in_a_table_cannot_control_the_terminal() -> None:
     row: dict[str, Any] = {"name": "a\x1b]0;owned\x07", "title": "b\x9b31m", "capsule_chars": 1}
     shown = as_table(["list"], {"items": [row]}) + as_table(["artifact", "fetch"], {"text": "\x1b[2J"})
     assert not {"\x1b", "\x07", "\x9b"} & set(shown)
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_table_of_hits_shows_where_the_words_are(cli: Cli) -> None:
+def test_a_table_of_hits_shows_the_matching_words(cli: Cli) -> None:
     for words in (["search"], ["capsule", "search"]):
         header, row = cli(*words, "cookie", "--table").out.splitlines()[:2]
         assert header.startswith("name  workspace")
@@ -163,7 +163,7 @@ def test_a_table_of_hits_shows_where_the_words_are(cli: Cli) -> None:
         assert "cookie" in row
 
 
-def test_the_latest_of_nothing_is_nothing(cli: Cli) -> None:
+def test_the_latest_capsule_of_an_empty_store_is_nothing(cli: Cli) -> None:
     assert cli("latest", "--table").out == "(nothing)\n"
 
 
@@ -174,7 +174,7 @@ def test_wide_characters_take_two_columns() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60])
-def test_a_table_gives_way_to_a_narrow_terminal(width: int) -> None:
+def test_a_table_fits_a_narrow_terminal(width: int) -> None:
     items = [{"name": "n" * 50, "workspace": "w" * 50, "title": "t" * 50}]
     assert max(map(len, as_table(["list"], {"items": items}, width=width).splitlines())) <= width
 
@@ -186,7 +186,7 @@ def a_row(**more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("more", [{}, {"deleted_at": 1_800_000_000}], ids=["active", "deleted"])
-def test_ids_times_and_numbers_are_whole_or_not_there(width: int, more: dict[str, Any]) -> None:
+def test_ids_times_and_numbers_are_shown_whole_or_omitted(width: int, more: dict[str, Any]) -> None:
     header, row, *_ = as_table(["list"], {"items": [a_row(**more)]}, width=width).splitlines()
     assert max(len(header), len(row)) <= width
     times = re.findall(r"[\d-]{3,}[^ ]* ?\S*", row)
@@ -204,7 +204,7 @@ def test_a_deleted_row_shows_when_it_was_deleted_and_its_id() -> None:
     assert other.split() == ["b", "-", ULID]
 
 
-def test_numbers_stand_to_the_right() -> None:
+def test_numbers_are_aligned_to_the_right() -> None:
     items = [a_row(capsule_chars=7), a_row(capsule_chars=12_000)]
     header, short, long = as_table(["list"], {"items": items}).splitlines()[:3]
     assert short.index(" 7 ") + 2 == long.index("12000") + 5 == header.index("chars") + 5
@@ -219,7 +219,7 @@ def test_artifacts_have_the_columns_of_their_kind() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_a_hit_is_seen_whole_and_without_tags_however_late_it_stands(width: int) -> None:
+def test_a_hit_at_the_end_of_a_snippet_is_shown_whole_and_without_tags(width: int) -> None:
     snippet = "before &amp; around " * 12 + "the <b>refresh&lt;T&gt;</b> of <b>tokens</b> " + "after " * 20
     fetch = {"tool": "capsule_fetch", "arguments": {"workspace": "default", "name": "auth"}}
     item = {"type": "capsule", "fetch": fetch, "title": "t" * 40, "snippet": snippet, "score": 1.0}  # fmt: skip
@@ -238,7 +238,7 @@ def test_help_and_the_doctor_fit_the_terminal(cli: Cli, columns: int) -> None:
         assert not [line for line in long if " " in line[22:columns]], words
 
 
-def test_invisible_characters_are_seen_in_json_and_on_a_terminal_and_exact_in_a_pipe(cli: Cli) -> None:
+def test_invisible_characters_are_visible_in_json_and_on_a_terminal_and_exact_in_a_pipe(cli: Cli) -> None:
     hidden = "\u3164\U000e0100\ufe00\u034f\u200b\U000e0041"
     text = f"a{hidden}b \u2764\ufe0f"
     cli("store", "--name", "odd", "--allow-thin", stdin=text).json  # noqa: B018
@@ -252,9 +252,7 @@ def test_invisible_characters_are_seen_in_json_and_on_a_terminal_and_exact_in_a_
         assert "\u2764\ufe0f" in shown
 
 
-def test_nothing_in_json_or_a_warning_steers_a_terminal(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_json_and_warnings_cannot_control_a_terminal(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "x\x7f\x85\x9b31m\u200e\u202e\u2066\u061c y \u00e9 \U0001f33f"
     cli("store", "--name", "odd", "--allow-thin", stdin=text).json  # noqa: B018
     _, read = on_terminal(cli, "fetch", "odd")

@@ -1,4 +1,4 @@
-"""`moss index --model` chooses a model of one's own, and `moss doctor` says which one it is."""
+"""`moss index --model` sets a custom model, and `moss doctor` reports it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ pytest.importorskip("tokenizers")
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Iterator[Path]:
-    """A model that knows two words, one near the other."""
+    """Write a model of two words, one similar to the other."""
     unload_models()
     yield write_model(tmp_path / "tiny", {"cat": [1.0, 0.0], "kitten": [0.96, 0.28]})
     unload_models()
 
 
-def test_a_model_is_chosen_by_the_command_that_prepares_for_it(cli: Cli, tiny: Path) -> None:
+def test_the_index_command_sets_the_model(cli: Cli, tiny: Path) -> None:
     os.makedirs(cli.home, exist_ok=True)
     config = Path(cli.home) / "config.json"
     config.write_text(json.dumps({"capsule_max_chars": 9000}))
@@ -47,20 +47,20 @@ def test_a_model_is_chosen_by_the_command_that_prepares_for_it(cli: Cli, tiny: P
     assert json.loads(config.read_text())["semantic_model"] == ""
 
 
-def test_a_model_that_cannot_be_used_is_not_chosen(cli: Cli, tmp_path: Path) -> None:
+def test_an_unusable_model_is_not_set(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("index", "--model", str(tmp_path / "nowhere"))
     assert outcome.code == 1
     assert "[SEMANTIC_UNAVAILABLE]" in outcome.err
     assert not os.path.exists(os.path.join(cli.home, "config.json"))
 
 
-def test_doctor_says_what_is_wrong_with_a_model_and_how_much_waits(cli: Cli, tiny: Path) -> None:
+def test_doctor_reports_problems_of_a_model_and_pending_texts(cli: Cli, tiny: Path) -> None:
     cli("store", "--name", "kitten", "--allow-thin", "--capsule-text", "kitten").json  # noqa: B018
     cli("index", "--model", str(tiny)).json  # noqa: B018
     (tiny / "1_Pooling" / "config.json").unlink()
     unload_models()
     (waits,) = [check for check in cli("doctor").json["checks"] if check["name"] == "meaning"]
-    assert waits["message"].endswith("1 text to prepare, `moss index` does it")
+    assert waits["message"].endswith("1 text to prepare with `moss index`")
     (tiny / "tokenizer.json").unlink()
     unload_models()
     (broken,) = [check for check in cli("doctor").json["checks"] if check["name"] == "meaning"]

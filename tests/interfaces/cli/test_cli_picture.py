@@ -1,4 +1,4 @@
-"""The parts of a picture: text that fits and harms nothing, colours that stay."""
+"""Parts of a picture: text that fits and is escaped, and stable colours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 
 @given(TEXT)
-def test_any_text_is_safe_in_xml_and_steers_nothing(text: str) -> None:
+def test_any_text_is_safe_in_xml_without_control_characters(text: str) -> None:
     parsed = ET.fromstring(f"<text a='{safe(text)}'>{safe(text)}</text>")  # noqa: S314 - that it is safe is the point
     assert parsed.text in (parsed.attrib["a"], None)
     assert len(parsed.text or "") == len(text)
@@ -24,7 +24,7 @@ def test_any_text_is_safe_in_xml_and_steers_nothing(text: str) -> None:
 
 
 @given(TEXT, st.integers(1, 5), st.floats(20, 300))
-def test_wrapped_text_fits_and_loses_nothing_without_saying_so(text: str, lines: int, room: float) -> None:
+def test_wrapped_text_fits_and_marks_omissions(text: str, lines: int, room: float) -> None:
     wrapped = wrap(text, 13.0, room, lines)
     assert len(wrapped) <= lines
     for line in wrapped:
@@ -40,11 +40,11 @@ def test_cut_text_fits_and_begins_as_the_text_does(text: str, room: float) -> No
     assert shown == text or text.startswith(shown.removesuffix(MORE))
 
 
-def test_text_is_broken_between_words_where_it_can_be() -> None:
+def test_text_is_broken_between_words_if_possible() -> None:
     assert wrap("Where should the sessions live", 13.0, 120.0, 4) == ["Where should", "the sessions", "live"]
 
 
-def test_a_usual_type_has_its_colour_in_every_picture_and_others_differ() -> None:
+def test_a_known_type_has_a_fixed_colour_and_others_differ() -> None:
     alone, among = colours_of(["question"]), colours_of(["a", "b", "question", "z"])
     assert alone["question"] == among["question"]
     assert len(set(among.values())) == 4
@@ -54,5 +54,5 @@ def test_a_usual_type_has_its_colour_in_every_picture_and_others_differ() -> Non
 @pytest.mark.parametrize(
     ("status", "settled"), [("closed", True), (" Rejected ", True), ("open", False), (None, False)]
 )
-def test_only_what_is_over_is_settled(status: str | None, settled: bool) -> None:
+def test_only_finished_statuses_are_settled(status: str | None, settled: bool) -> None:
     assert is_settled(status) is settled

@@ -1,4 +1,4 @@
-"""What-if reasoning typed by hand, and its answers as tables on a narrow terminal."""
+"""Reasoning commands, and their answers as tables on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def edge(tail: str, rel: str, head: str) -> dict[str, Any]:
 
 @pytest.fixture
 def shop(cli: Cli) -> Cli:
-    """A workspace with notes, a branch, a graph, a conflict and a tag, all of it typed."""
+    """Fill a workspace with notes, a branch, a graph, a conflict and a tag by commands."""
 
     def typed(*words: str) -> Any:
         return cli(*words, "-w", "shop").json
@@ -48,7 +48,7 @@ def shop(cli: Cli) -> Cli:
     return cli
 
 
-def test_a_conflict_is_found_shown_and_settled_by_typing(shop: Cli) -> None:
+def test_a_conflict_is_listed_shown_and_resolved_by_commands(shop: Cli) -> None:
     listed = shop("graph", "conflicts", "main", "-w", "shop", "--status", "open").json["conflicts"]
     assert [one["key"] for one in listed] == ["q1"]
     name = listed[0]["conflict_id"]
@@ -61,7 +61,7 @@ def test_a_conflict_is_found_shown_and_settled_by_typing(shop: Cli) -> None:
     assert [one["title"] for one in nodes if one["id"] == "q1"] == ["Redis"]
 
 
-def test_notes_are_merged_and_the_history_is_reset_by_typing(shop: Cli) -> None:
+def test_notes_are_merged_and_the_history_is_reset_by_commands(shop: Cli) -> None:
     assert shop("notes", "diff", "main", "what-if", "-w", "shop").json["entries"][0]["content"] == "On the branch"
     assert shop("notes", "merge", "what-if", "main", "-w", "shop").json["merged"] == 1
     assert shop("notes", "merge", "what-if", "main", "-w", "shop").json["merged"] == 0
@@ -106,7 +106,7 @@ def test_a_long_content_is_one_line(shop: Cli) -> None:
     assert re.match(r" +\d+  \d{4}-\d\d-\d\d \d\d:\d\d  main ", row)
 
 
-def test_edges_and_nodes_stand_in_tables_of_their_own(shop: Cli) -> None:
+def test_edges_and_nodes_have_separate_tables(shop: Cli) -> None:
     shown = shop("graph", "query", "-w", "shop", "--table").out
     assert "\nnodes:\nid  type" in shown
     assert re.search(r"\nedges:\nfrom  rel   to .*\nq2    asks  q1 ", shown)
@@ -123,7 +123,7 @@ def test_a_conflict_is_shown_side_by_side(shop: Cli) -> None:
     assert any(re.match(r"title +Where should sessions.*… +Redis +In the process$", line) for line in lines)
 
 
-def test_a_page_says_how_to_go_on(shop: Cli) -> None:
+def test_a_page_shows_the_command_for_the_next_one(shop: Cli) -> None:
     lines = shop("notes", "show", "-w", "shop", "--limit", "1", "--table").out.splitlines()
     seq = shop("notes", "show", "-w", "shop", "--limit", "1").json["pagination"]["next_cursor"]
     assert lines[-1] == f"1 shown; more with --cursor {seq}"
@@ -131,7 +131,7 @@ def test_a_page_says_how_to_go_on(shop: Cli) -> None:
     assert older["entries"][0]["content"].startswith("The proxy")
 
 
-def test_one_thing_is_shown_as_names_and_values(shop: Cli) -> None:
+def test_a_single_entry_is_shown_as_names_and_values(shop: Cli) -> None:
     shown = shop("notes", "add", "two\nlines", "-w", "shop", "--title", "T", "--table").out
     assert re.search(r"^title +T$", shown, re.MULTILINE)
     assert re.search(r"^written +\d{4}-\d\d-\d\d \d\d:\d\d$", shown, re.MULTILINE)
@@ -141,12 +141,12 @@ def test_one_thing_is_shown_as_names_and_values(shop: Cli) -> None:
     assert "shown" not in merged
 
 
-def test_an_empty_list_says_so(shop: Cli) -> None:
+def test_an_empty_list_is_described_as_empty(shop: Cli) -> None:
     assert shop("branch", "list", "-w", "elsewhere", "--table").out.endswith("\n(nothing)\n")
     assert shop("notes", "show", "-w", "shop", "--doc", "trace", "--table").out.endswith("\n(nothing)\n\n0 shown\n")
 
 
-def test_what_an_answer_proposes_is_a_command(shop: Cli) -> None:
+def test_proposals_of_an_answer_are_commands(shop: Cli) -> None:
     shop("task", "create", "task", "Rotate the keys", "-w", "shop").json  # noqa: B018
     shop("task", "decompose", "TASK-001", '[{"title": "Write the test"}]', "-w", "shop").json  # noqa: B018
     shown = shop("task", "radar", "TASK-001", "-w", "shop", "--table").out
@@ -154,26 +154,26 @@ def test_what_an_answer_proposes_is_a_command(shop: Cli) -> None:
     assert re.search(r"^STEP-001 +s:0 +Write the test +no +no +-$", shown, re.MULTILINE)
 
 
-def test_a_hit_in_notes_and_nodes_says_where_it_lies(shop: Cli) -> None:
+def test_a_hit_in_notes_and_nodes_names_its_place(shop: Cli) -> None:
     lines = shop("search", "cron", "--table").out.splitlines()
     assert lines[0].split()[:6] == ["workspace", "type", "branch", "title", "snippet", "id"]
     assert re.match(r"shop +note +main +Rotation moved +The cron job is gone\. +\d+ ", lines[1])
 
 
 @pytest.mark.parametrize("width", [0, 40])
-def test_free_form_json_is_shown_as_it_is(width: int) -> None:
+def test_free_form_json_is_shown_unchanged(width: int) -> None:
     shown = as_table(["notes", "add"], {"entry": {"seq": 1, "meta": {"a": False, "b": 1}, "content": "x"}}, width=width)
     assert '{"a": false, "b": 1}' in shown
 
 
-def test_what_holds_commas_is_not_run_together_by_commas() -> None:
+def test_texts_with_commas_are_not_joined_by_commas() -> None:
     shown = as_table(["task", "radar"], {"radar": {"verify": ["fast, and small", "tested"], "blockers": ["b", "c"]}})
     assert "- fast, and small\n" in shown
     assert "- tested\n" in shown
     assert "b, c" in shown
 
 
-def test_a_link_to_a_card_that_is_not_there_is_refused(cli: Cli) -> None:
+def test_a_link_to_a_missing_card_is_refused(cli: Cli) -> None:
     assert cli("think", "card", '{"id": "here", "title": "T"}', "-w", "shop").code == 0
     refused = cli("think", "add-evidence", "seen", "-w", "shop", "--supports", "NOPE")
     assert refused.code != 0
@@ -185,7 +185,7 @@ def test_a_link_to_a_card_that_is_not_there_is_refused(cli: Cli) -> None:
     assert old["status"] == "superseded"
 
 
-def test_the_history_of_a_card_is_typed_with_its_id(cli: Cli) -> None:
+def test_the_history_of_a_card_is_read_by_its_id(cli: Cli) -> None:
     cli("think", "card", '{"id": "q", "type": "question", "title": "Who?"}', "-w", "shop")
     cli("think", "set-status", "q", "closed", "-w", "shop", "--reason", "nobody")
     found = cli("graph", "history", "q", "-w", "shop").json["versions"]
@@ -195,7 +195,7 @@ def test_the_history_of_a_card_is_typed_with_its_id(cli: Cli) -> None:
     assert "q: open → closed: nobody" in cli("trace", "hydrate", "-w", "shop", "--table").out
 
 
-def test_conflicts_are_those_of_the_checkout_if_no_branch_is_named(shop: Cli) -> None:
+def test_conflicts_of_the_checkout_are_listed_by_default(shop: Cli) -> None:
     named = shop("graph", "conflicts", "main", "-w", "shop").json
     assert named["conflicts"]
     assert shop("graph", "conflicts", "-w", "shop").json == named
@@ -211,7 +211,7 @@ def test_a_conflict_is_resolved_with_content(shop: Cli) -> None:
     assert shop("graph", "query", "--ids", conflict["key"], "-w", "shop").json["nodes"][0]["title"] == "both"
 
 
-def test_a_claim_takes_the_target_first_as_every_task_command(shop: Cli) -> None:
+def test_a_claim_takes_the_target_first_like_every_task_command(shop: Cli) -> None:
     for title in ("One", "Two"):
         shop("task", "create", "task", title, "-w", "shop").json  # noqa: B018
     assert shop("task", "claim", "TASK-002", "--agent", "me", "-w", "shop").json["id"] == "TASK-002"
@@ -243,7 +243,8 @@ def test_a_radar_fits_a_screen_of_80_by_24() -> None:
               "steps": steps, "truncated": False}  # fmt: skip
     found = find_command(["task", "radar"])
     assert found is not None
-    lines = table_of(answer, found[0].operation.answers, width=80, reading=True).splitlines()
+    operation = found[0].operation
+    lines = table_of(answer, operation.answers, view=operation.cli.table, width=80, reading=True).splitlines()
     assert len(lines) <= 23
     assert max(map(len, lines)) <= 80
     assert any("moss task done" in line for line in lines)

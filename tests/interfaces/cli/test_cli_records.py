@@ -1,4 +1,4 @@
-"""Records typed by hand: submitted from words, files and stdin; found by words and properties; shown as tables."""
+"""Record commands: submitting from words, files and stdin, finding by words and properties, and tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interfaces.cli.terminal import as_table, on_terminal
 from moss_memory import open_store
 from moss_memory.cli.render.cell import cells
 from moss_memory.search.embedding.embedder import unload_models
-from moss_memory.tools.record.record_summary import row_of
+from moss_memory.tools.record.record_summary import table_row
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -36,8 +36,8 @@ def unit(id: str, status: str = "completed", **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def told(cli: Cli) -> Cli:
-    """A store that was told of two units, a decision and a release."""
+def filled(cli: Cli) -> Cli:
+    """Submit two units, a decision and a release."""
     submissions: list[tuple[str, dict[str, Any]]] = [
         (UNIT, {"body": unit("FU-061", risk_level="low", dependencies=["FU-001"])}),
         (UNIT, {"body": unit("FU-062", "planning")}),
@@ -63,11 +63,11 @@ def test_a_body_comes_from_words_a_file_or_stdin(cli: Cli, given: str) -> None:
     assert [record["properties"] for record in found] == [DECIDED]
 
 
-def test_what_is_submitted_is_found_by_words(told: Cli) -> None:
+def test_a_submitted_record_is_found_by_words(filled: Cli) -> None:
     for words in (["restart process"], ["restart", "process"], ["--search", "restart", "--search", "nothing"]):
-        found = told("record", "find", *words).json["records"]
+        found = filled("record", "find", *words).json["records"]
         assert [record["properties"]["decision"] for record in found] == ["Sessions live in Redis"], words
-    assert told("record", "find", "restart", "-w", "default").json["records"] == []
+    assert filled("record", "find", "restart", "-w", "default").json["records"] == []
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_what_is_submitted_is_found_by_words(told: Cli) -> None:
         (["--properties", "id=a=b"], []),
     ],
 )
-def test_properties_are_names_and_values_or_json(told: Cli, words: list[str], ids: list[str]) -> None:
+def test_properties_are_names_and_values_or_json(filled: Cli, words: list[str], ids: list[str]) -> None:
     with open("p.json", "w", encoding="utf-8") as file:
         file.write('{"id": "FU-062"}')
-    found = told("record", "find", *words).json["records"]
+    found = filled("record", "find", *words).json["records"]
     assert [record["properties"]["id"] for record in found] == ids
 
 
@@ -111,35 +111,37 @@ def test_properties_are_names_and_values_or_json(told: Cli, words: list[str], id
         (["search"], 2, "moss: unknown command 'search'; did you mean record find?"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused_in_the_words_typed(told: Cli, words: list[str], code: int, says: str) -> None:
-    outcome = told("record", *words)
+def test_invalid_record_commands_are_refused_in_the_words_of_the_user(
+    filled: Cli, words: list[str], code: int, says: str
+) -> None:
+    outcome = filled("record", *words)
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.startswith(says)
 
 
-def test_a_body_from_stdin_that_is_no_json_is_refused_as_a_record_is(told: Cli) -> None:
-    outcome = told("record", "submit", UNIT, stdin=b"{")
+def test_a_body_from_stdin_that_is_not_json_is_refused_like_a_record(filled: Cli) -> None:
+    outcome = filled("record", "submit", UNIT, stdin=b"{")
     assert outcome.err.startswith("[VALIDATION_ERROR] the body is not valid JSON")
 
 
-def test_a_search_by_meaning_that_cannot_be_speaks_of_no_option(told: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unavailable_semantic_search_names_no_option(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     unload_models()
-    outcome = told("record", "find", "keys", "--search-mode", "semantic")
+    outcome = filled("record", "find", "keys", "--search-mode", "semantic")
     assert outcome.err.startswith("[SEMANTIC_UNAVAILABLE] no model to search by meaning is installed; ")
     assert "pip install" in outcome.err
     assert outcome.err.rstrip().endswith("or search with --search-mode keyword")
 
 
-def test_the_keys_of_a_bad_file_are_not_taken_for_options(told: Cli) -> None:
-    os.makedirs(os.path.join(told.home, "capabilities"))
-    with open(os.path.join(told.home, "capabilities", "bad.json"), "w", encoding="utf-8") as file:
+def test_the_keys_of_a_bad_file_are_not_taken_for_options(filled: Cli) -> None:
+    os.makedirs(os.path.join(filled.home, "capabilities"))
+    with open(os.path.join(filled.home, "capabilities", "bad.json"), "w", encoding="utf-8") as file:
         file.write("{}")
-    assert "it lacks capability_id, entity_type, fields" in told("record", "submit", "nope", "{}").err
+    assert "it lacks capability_id, entity_type, fields" in filled("record", "submit", "nope", "{}").err
 
 
-def test_records_are_a_table_of_what_they_are_called_and_say(told: Cli) -> None:
-    listing = told("record", "find", "--table").out.partition("\n\n")[0]
+def test_records_are_a_table_of_names_and_summaries(filled: Cli) -> None:
+    listing = filled("record", "find", "--table").out.partition("\n\n")[0]
     header, *rows = listing.splitlines()
     assert header.split() == ["type", "title", "status", "says", "workspace", "submitted", "id"]
     uuid = r"[\da-f]{8}-[\da-f-]{27}"
@@ -154,36 +156,36 @@ def test_records_are_a_table_of_what_they_are_called_and_say(told: Cli) -> None:
         assert re.fullmatch(pattern, row), row
 
 
-def test_entities_are_a_table_with_how_often_they_were_told_of(told: Cli) -> None:
-    told("record", "submit", UNIT, json.dumps(unit("FU-062", "deployed"))).json  # noqa: B018
-    shown = told("record", "entities", "--entity-type", "feature_unit", "--table").out
+def test_entities_are_a_table_with_their_number_of_observations(filled: Cli) -> None:
+    filled("record", "submit", UNIT, json.dumps(unit("FU-062", "deployed"))).json  # noqa: B018
+    shown = filled("record", "entities", "--entity-type", "feature_unit", "--table").out
     assert re.search(r"^feature_unit +FU-062 +deployed +Rotate .* +default +2 +ent_[\da-f]{32}$", shown, re.MULTILINE)
     assert shown.endswith("\n\n2 of 2\n")
-    plain = told("record", "entities", "--no-include-snapshots", "--table", "--limit", "1").out
+    plain = filled("record", "entities", "--no-include-snapshots", "--table", "--limit", "1").out
     assert plain.splitlines()[0].split() == ["type", "workspace", "told", "id"]
     assert plain.endswith("\n\n1 of 4; more with --offset 1\n")
 
 
-def test_the_sources_of_an_entity_are_told_field_by_field(told: Cli) -> None:
+def test_the_sources_of_an_entity_are_shown_field_by_field(filled: Cli) -> None:
     words = ["--entity-type", "agent_decision", "--include-provenance"]
-    shown = told("record", "entities", *words, "--table").out
+    shown = filled("record", "entities", *words, "--table").out
     assert re.search(r"^agent_decision ent_[\da-f]{32}:\nfield +value +observed +agent +sources$", shown, re.MULTILINE)
     row = r"^rationale +They survive a restart of the process +\d{4}-\d\d-\d\dT[\d:.]+Z +ada +a\.md$"
     assert re.search(row, shown, re.MULTILINE)
 
 
-def test_the_timeline_says_when_what_happened_to_which(told: Cli) -> None:
-    lines = told("record", "timeline", "--after-date", "2025-12-01", "--table").out.splitlines()
+def test_the_timeline_shows_time_event_and_entity(filled: Cli) -> None:
+    lines = filled("record", "timeline", "--after-date", "2025-12-01", "--table").out.splitlines()
     assert lines[0].split() == ["when", "what", "of", "workspace", "entity", "record", "event_id"]
     first = r"2025-12-02T09:00:00Z +agent_decision\.recorded +Sessions live in Redis +shop +ent_\S+ +\S+ +\S+"
     assert re.fullmatch(first, lines[1])
     assert {line.split()[2] for line in lines[2:5]} == {"FU-061", "FU-062", "R1"}
     assert lines[-1] == "4 of 4"
-    none = told("record", "timeline", "--event-type", "nothing.happened", "--table").out
+    none = filled("record", "timeline", "--event-type", "nothing.happened", "--table").out
     assert none == "(nothing)\n\n0 of 0\n"
 
 
-def test_capabilities_are_told_with_their_fields(cli: Cli) -> None:
+def test_capabilities_are_listed_with_their_fields(cli: Cli) -> None:
     assert len(cli("record", "capabilities").json["capabilities"]) == 7
     shown = cli("record", "capabilities", "--table").out
     assert f"{UNIT} (feature_unit), known by id\nfield " in shown
@@ -195,7 +197,7 @@ def test_capabilities_are_told_with_their_fields(cli: Cli) -> None:
     assert "record capabilities" in cli("record", "--help").out
 
 
-def test_a_bad_capability_file_is_named_beside_those_that_work(cli: Cli) -> None:
+def test_an_invalid_capability_file_is_named_beside_valid_ones(cli: Cli) -> None:
     os.makedirs(os.path.join(cli.home, "capabilities"), mode=0o700)
     with open(os.path.join(cli.home, "capabilities", "bad.json"), "w", encoding="utf-8") as file:
         file.write("[]")
@@ -210,16 +212,18 @@ def test_a_bad_capability_file_is_named_beside_those_that_work(cli: Cli) -> None
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("words", [["find"], ["entities"], ["timeline"], ["capabilities"]], ids=lambda it: it[0])
-def test_every_table_fits_its_terminal(told: Cli, words: list[str], width: int) -> None:
-    told.environment["NO_COLOR"] = "1"
-    code, shown = on_terminal(told, "record", *words, columns=width)
+def test_every_table_fits_its_terminal(filled: Cli, words: list[str], width: int) -> None:
+    filled.environment["NO_COLOR"] = "1"
+    code, shown = on_terminal(filled, "record", *words, columns=width)
     assert code == 0
-    wide = [line for line in shown.splitlines() if len(line) > width and len(line.split()) > 2]  # an id is never cut
-    # The names of fields, types and capabilities are never cut: they are to be typed.
+    wide = [
+        line for line in shown.splitlines() if len(line) > width and len(line.split()) > 2
+    ]  # ids are never truncated
+    # Names of fields, types and capabilities are never truncated, because users type them.
     assert not wide or (words == ["capabilities"] and width < 80)
 
 
-def test_hostile_text_in_a_record_steers_no_terminal(cli: Cli) -> None:
+def test_hostile_text_in_a_record_cannot_control_a_terminal(cli: Cli) -> None:
     body = {"validation_type": HOSTILE, "status": "passed", "timestamp": "2025-12-02", "details": {HOSTILE: HOSTILE},
             "related_entity_id": HOSTILE}  # fmt: skip
     provenance = json.dumps({"agent_id": HOSTILE, "source_refs": [HOSTILE]})
@@ -232,10 +236,10 @@ def test_hostile_text_in_a_record_steers_no_terminal(cli: Cli) -> None:
 
 
 def test_a_record_of_any_shape_has_a_row() -> None:
-    assert row_of({"properties": {}})["title"] is None
-    assert row_of({"properties": {"count": 3, "made_at": "2025-12-01", "topic": "tokens"}})["title"] == "tokens"
-    assert row_of({"properties": {"count": 3, "topic": "tokens"}})["says"] == "count 3"
-    assert row_of({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["says"] == "flags [true]"
+    assert table_row({"properties": {}})["title"] is None
+    assert table_row({"properties": {"count": 3, "made_at": "2025-12-01", "topic": "tokens"}})["title"] == "tokens"
+    assert table_row({"properties": {"count": 3, "topic": "tokens"}})["says"] == "count 3"
+    assert table_row({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["says"] == "flags [true]"
     huge = {"records": [{"id": "i", "type": "t", "properties": {"id": "x" * 900_000, "text": "y z" * 300_000}}]}
     assert max(map(cells, as_table(["record", "find"], huge, width=80).splitlines())) <= 80
 
@@ -255,9 +259,7 @@ def test_a_record_of_any_shape_has_a_row() -> None:
         ([DECISION], 1, "[INVALID_REQUEST] the body is empty; give JSON with --body, --file or stdin\n"),
     ],
 )
-def test_a_submission_that_misses_its_mark_is_told_what_was_probably_meant(
-    cli: Cli, words: list[str], code: int, says: str
-) -> None:
+def test_a_mistaken_submission_is_refused_with_a_suggestion(cli: Cli, words: list[str], code: int, says: str) -> None:
     with open("decision.json", "w", encoding="utf-8") as file:
         json.dump(DECIDED, file)
     outcome = cli("record", "submit", *words)

@@ -1,6 +1,6 @@
-"""What a person sees, as pictures of text at three widths: `screens/` holds them, and each was looked at.
+"""Snapshots of terminal output at three widths, reviewed and stored in `screens/`.
 
-`MOSS_SCREENS=write` in the environment of the tests draws them anew, to be looked at again.
+`MOSS_SCREENS=write` in the environment of the tests rewrites them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ SEEN: dict[str, tuple[list[str], dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The same times wherever the tests run."""
+    """Set the time zone to UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -87,7 +87,8 @@ def screen(name: str, width: int) -> str:
     words, answer = SEEN[name]
     found = find_command(words)
     assert found is not None
-    return table_of(answer, found[0].operation.answers, width=width, reading=True)
+    operation = found[0].operation
+    return table_of(answer, operation.answers, view=operation.cli.table, width=width, reading=True)
 
 
 def compare(name: str, width: int, shown: str) -> None:
@@ -99,24 +100,24 @@ def compare(name: str, width: int, shown: str) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SEEN)
-def test_a_screen_is_as_it_was_liked(name: str, width: int) -> None:
+def test_a_screen_matches_its_snapshot(name: str, width: int) -> None:
     compare(name, width, screen(name, width))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SEEN)
-def test_no_line_passes_the_edge_unless_a_name_alone_does(name: str, width: int) -> None:
+def test_no_line_exceeds_the_width_unless_a_single_name_does(name: str, width: int) -> None:
     assert [line for line in screen(name, width).splitlines() if cells(line) > width and line != LONG] == []
 
 
 @pytest.mark.parametrize("width", [40, *WIDTHS])
-def test_no_name_and_no_workspace_is_cut(width: int) -> None:
+def test_names_and_workspaces_are_never_truncated(width: int) -> None:
     shown = screen("list-long-name", width)
     for whole in (LONG, "auth", "billing", "shop"):
         assert whole in shown
 
 
-def test_what_is_the_same_on_every_line_is_said_once() -> None:
+def test_a_value_common_to_all_lines_is_shown_once() -> None:
     shown = screen("list", 80)
     assert shown.count("shop") == 1
     assert "All: workspace shop" in shown
@@ -128,7 +129,7 @@ def test_the_overview_fits_one_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("auth")
-def test_hits_are_bold_on_a_terminal_and_plain_where_no_colour_is_wanted(cli: Cli) -> None:
+def test_hits_are_bold_on_a_terminal_and_plain_without_colour(cli: Cli) -> None:
     bold = "\x1b[1m"
     assert bold in on_terminal(cli, "search", "objective", columns=80)[1]
     for wish in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -140,11 +141,11 @@ def test_hits_are_bold_on_a_terminal_and_plain_where_no_colour_is_wanted(cli: Cl
     assert "\x1b" not in cli("search", "objective", "--table").out
 
 
-def test_stored_text_cannot_mark_anything() -> None:
+def test_stored_text_cannot_forge_highlights() -> None:
     forged = hit("auth", "shop", "\ue000bold\ue001 and <b>found</b>")
     found = find_command(["search"])
     assert found is not None
     shown = table_of({"items": [forged], "pagination": PAGE, "sort": "relevance"}, found[0].operation.answers,
                      width=80, reading=True, colour=True)  # fmt: skip
-    assert shown.count("\x1b[1m") == 2, "its name, and what was found"
+    assert shown.count("\x1b[1m") == 2, "only the real matches are bold"
     assert "\x1b[1mfound" in shown

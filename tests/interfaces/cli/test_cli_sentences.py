@@ -1,4 +1,4 @@
-"""A write on a terminal is confirmed by a sentence; what is removed for good is asked for first."""
+"""Confirmation sentences of writes on a terminal, and questions before permanent removal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def confirmed(cli: Cli, *words: str) -> str:
     return " ".join(shown.split())
 
 
-def test_each_write_says_what_it_did(cli: Cli, tmp_path: object, capsule: str) -> None:
+def test_each_write_is_confirmed_by_a_sentence(cli: Cli, tmp_path: object, capsule: str) -> None:
     path = os.path.join(str(tmp_path), "capsule.md")
     with open(path, "w", encoding="utf-8") as file:
         file.write(capsule)
@@ -37,7 +37,13 @@ def test_each_write_says_what_it_did(cli: Cli, tmp_path: object, capsule: str) -
     assert confirmed(cli, "notes", "add", "a note", "-w", "{}") == "Noted as 5 in {}, branch main."
 
 
-def test_load_is_fetch(cli: Cli, capsule: str) -> None:
+def test_a_heading_cannot_control_the_terminal(cli: Cli) -> None:
+    cli("save", "auth", "--allow-thin", stdin="## Next \x1b[31m{now}\n\n- a\n").json  # noqa: B018
+    said = confirmed(cli, "append", "auth", "--section", "Next \x1b[31m{now}", "--content", "- b")
+    assert said == 'Added to "Next \ufffd[31m{now}" of default/auth, version 2.'
+
+
+def test_load_is_an_alias_of_fetch(cli: Cli, capsule: str) -> None:
     assert cli("save", "auth", stdin=capsule).json["version"] == 1
     assert cli("load", "auth").json == cli("fetch", "auth").json
     assert cli("capsule", "load", "auth", "--text").out == capsule
@@ -62,7 +68,7 @@ def test_the_headings_of_notes_and_commits_fit_a_terminal(cli: Cli) -> None:
         assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_an_empty_list_names_the_workspaces_that_have_something(cli: Cli, capsule: str) -> None:
+def test_an_empty_list_names_the_workspaces_with_entries(cli: Cli, capsule: str) -> None:
     cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
     shown = " ".join(on_terminal(cli, "list", "-w", "shpo")[1].split())
     assert "there is no workspace 'shpo'; the nearest is 'shop'" in shown
@@ -77,7 +83,7 @@ def test_erase_asks_on_a_terminal(cli: Cli, capsule: str, reply: bytes, code: in
     assert cli("list").json["pagination"]["total"] == left
 
 
-def test_yes_and_a_pipe_are_not_asked(cli: Cli, capsule: str) -> None:
+def test_yes_or_a_pipe_skips_the_question(cli: Cli, capsule: str) -> None:
     for words in (["erase", "auth", "--yes"], ["erase", "auth"]):
         cli("save", "auth", stdin=capsule).json  # noqa: B018
         assert cli(*words).json["complete"] is True
@@ -105,14 +111,14 @@ def test_a_message_breaks_between_words_and_a_command_can_be_copied() -> None:
     assert wrap_message("one two three four five six", 22) == "one two three four\n  five six"
 
 
-def test_the_words_of_a_step_stay_apart(cli: Cli) -> None:
+def test_the_confirmation_of_a_step_separates_its_words(cli: Cli) -> None:
     steps = '[{"title": "Write the test", "success_criteria": ["it fails"]}]'
     cli("task", "create", "task", "Rotate", "-w", "shop", "--steps", steps).json  # noqa: B018
     words = ("task", "done", "TASK-001", "-w", "shop", "--path", "s:0", "--checkpoints", "criteria")
     assert on_terminal(cli, *words)[1] == "Closed step s:0 of TASK-001 (Rotate).\n"
 
 
-def test_radar_proposes_checkpoints_as_they_are_typed(cli: Cli) -> None:
+def test_radar_proposes_checkpoints_as_command_options(cli: Cli) -> None:
     steps = '[{"title": "Write the test", "success_criteria": ["it fails"], "tests": ["pytest"]}]'
     cli("task", "create", "task", "Rotate", "-w", "shop", "--steps", steps).json  # noqa: B018
     shown = " ".join(on_terminal(cli, "task", "radar", "-w", "shop")[1].split())
@@ -121,7 +127,7 @@ def test_radar_proposes_checkpoints_as_they_are_typed(cli: Cli) -> None:
     assert "then add --checkpoints criteria,tests" in refused
 
 
-def test_a_difference_tells_added_from_changed_and_deleted(cli: Cli) -> None:
+def test_a_difference_distinguishes_added_changed_and_deleted(cli: Cli) -> None:
     def apply(*operations: str) -> str:
         return on_terminal(cli, "graph", "apply", "-w", "shop", f"[{','.join(operations)}]")[1]
 

@@ -1,4 +1,4 @@
-"""How the command starts: what it imports, when it serves, its version, its tour, its completion."""
+"""Start of the command: imports, serving, version, tour and completion."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 
 from interfaces.cli.terminal import on_terminal
 from moss_memory import __version__
+from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.commands import tour
-from moss_memory.cli.commands.help import command_names
 from moss_memory.cli.commands.serve import _warn_empty
-from moss_memory.connect.moss_command import connecting_lines, moss_for_clients
+from moss_memory.connect.moss_command import moss_for_clients, stdio_connect_commands
 from moss_memory.mcp import tool_list
 from support.patience import TIMEOUT_S
 
@@ -42,7 +42,7 @@ def test_a_plain_command_imports_nothing_heavy(cli: Cli, words: list[str]) -> No
 
 
 def imports_of(cli: Cli, code: str) -> set[str]:
-    """The modules that a fresh interpreter imports for this code."""
+    """Return the modules that a new interpreter imports for this code."""
     line = [sys.executable, "-I", "-X", "importtime", "-c", code]
     done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=True)
     return {row.rpartition(b"|")[2].strip().decode() for row in done.stderr.splitlines()}
@@ -56,7 +56,7 @@ def test_a_piped_stdin_is_served(cli: Cli, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [["mcp"], ["list"]])
-def test_no_process_waits_for_the_teardown_of_its_interpreter(cli: Cli, words: list[str]) -> None:
+def test_every_process_exits_without_interpreter_teardown(cli: Cli, words: list[str]) -> None:
     start = "import atexit, os; from moss_memory.cli.main import main; atexit.register(os._exit, 9); main()"
     line = [sys.executable, "-c", start, *words]
     done = subprocess.run(line, env=cli.environment, input=PING, capture_output=True, timeout=TIMEOUT_S, check=False)
@@ -71,7 +71,7 @@ def test_an_unknown_toolset_is_fatal(cli: Cli) -> None:
     assert "'nope'" in outcome.err
 
 
-def test_the_version_is_told(cli: Cli) -> None:
+def test_the_version_is_printed(cli: Cli) -> None:
     assert cli("--version").out == f"moss {__version__}\n"
 
 
@@ -92,24 +92,24 @@ def test_a_family_lists_its_commands(cli: Cli) -> None:
     assert "capsule fetch-many " in shown
 
 
-def test_windows_is_told_to_use_wsl(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_users_are_referred_to_wsl(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     outcome = cli("list")
     assert outcome.code == 1
     assert "WSL" in outcome.err
 
 
-def test_the_tour_ends_well_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) -> None:
+def test_the_tour_succeeds_and_leaves_no_files(cli: Cli, tmp_path: Path) -> None:
     cli.environment["TMPDIR"] = str(tmp_path)
     before = set(os.listdir(tmp_path))
     outcome = cli.process("tour", stdin=b"")
     assert outcome.code == 0, outcome.err
     assert outcome.err == ""
     assert outcome.out.startswith("Moss is a memory for AI coding agents")
-    assert '"id":' not in outcome.out, "people read tables"
+    assert '"id":' not in outcome.out, "a terminal shows JSON"
     for shown in ("[CAPSULE_TOO_THIN]", "$ moss load", "$ moss search", "$ moss append", "$ moss compose"):
         assert shown in outcome.out
-    for client, line in connecting_lines():
+    for client, line in stdio_connect_commands():
         assert f"{client}:" in outcome.out
         assert line in outcome.out
     assert set(os.listdir(tmp_path)) == before
@@ -131,7 +131,7 @@ def test_the_tour_ignores_the_settings_around_it(cli: Cli) -> None:
     assert cli("tour").code == 0
 
 
-def test_a_tour_that_is_not_true_fails_loudly(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tour_with_an_unexpected_result_fails(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tour, "_THIN", tour._AUTH)
     outcome = cli("tour")
     assert outcome.code == 1
@@ -158,7 +158,7 @@ def test_the_tour_writes_the_full_path_of_a_moss_that_is_not_on_the_path(
 
 def test_the_documents_and_the_page_connect_clients_as_the_tour_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: moss_for_clients()[0])
-    [first, *others] = [line for _, line in connecting_lines()]
+    [first, *others] = [line for _, line in stdio_connect_commands()]
     for page in ("README.md", "docs/how-to/connect.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
         assert "mcp add moss" not in text.partition("# By hand")[0], f"{page} connects in another way first"
@@ -167,7 +167,7 @@ def test_the_documents_and_the_page_connect_clients_as_the_tour_does(monkeypatch
     assert first in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:
+def test_a_server_started_by_hand_explains_that_it_waits_for_a_client(cli: Cli) -> None:
     terminal, follower = os.openpty()
     process = cli.start("mcp", stdin=follower)
     os.write(terminal, b"\x04")
@@ -187,7 +187,7 @@ def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:
         ("core", ""),
     ],
 )
-def test_toolsets_without_a_single_tool_are_told(
+def test_toolsets_without_tools_cause_a_warning(
     cli: Cli, toolsets: str, says: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tool_list, "tool_lines", lambda: [("capsule_store", "{}"), ("moss_search", "{}")])

@@ -1,4 +1,4 @@
-"""Text from stdin: read where it is, never waited for where it is not."""
+"""Text from stdin: read if it is available, and no waiting otherwise."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_update_of_a_title_does_not_wait_for_a_silent_pipe(cli: Cli, capsule: st
 
 @pytest.mark.usefixtures("auth")
 @pytest.mark.parametrize("redirect", ["< /dev/null", "<&-"])
-def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: str, redirect: str) -> None:
+def test_update_without_stdin_changes_only_the_given_options(cli: Cli, capsule: str, redirect: str) -> None:
     line = f'"$0" -m moss_memory.cli.main update --name auth --title New {redirect}'
     done = subprocess.run(
         ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False
@@ -61,25 +61,25 @@ def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: st
     assert text_of(cli) == capsule
 
 
-READ_AND_TELL = """
+REPORT_READS = """
 import os, sys
 from moss_memory.cli.main import main
 from moss_memory.cli.args import stdin
-def read_and_tell(fd, size, read=os.read):
+def report_read(fd, size, read=os.read):
     if fd == 0:
         os.write(2, b"reads\\n")
     return read(fd, size)
-os.read = read_and_tell
+os.read = report_read
 stdin.PIPE_TIMEOUT_S = 0
 sys.exit(main())
 """
-"""A `moss` that has no patience with what may come, and tells when it reads what must."""
+"""A program that runs `moss` without a timeout for optional input and reports each read of stdin."""
 
 
 @pytest.mark.usefixtures("auth")
 def test_update_with_only_a_name_waits_for_the_writer_of_its_pipe(cli: Cli, capsule: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", READ_AND_TELL, "update", "--name", "auth"],
+        [sys.executable, "-c", REPORT_READS, "update", "--name", "auth"],
         env=cli.environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -106,7 +106,7 @@ def test_more_than_eight_mebibytes_are_refused_unread(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b" \n"])
-def test_store_of_nothing_is_refused(cli: Cli, content: bytes) -> None:
+def test_an_empty_text_is_refused(cli: Cli, content: bytes) -> None:
     outcome = cli("store", "--name", "x", stdin=content)
     assert outcome.code == 1
     assert outcome.err.startswith("[INVALID_REQUEST] ")
@@ -126,7 +126,7 @@ def test_the_data_of_an_artifact_comes_from_stdin_or_a_file(cli: Cli, tmp_path: 
     assert json.loads(cli("artifact", "fetch", "b").out)["data"] == {"n": 2}
 
 
-def test_data_that_is_no_json_is_refused(cli: Cli) -> None:
+def test_data_that_is_not_json_is_refused(cli: Cli) -> None:
     outcome = cli("artifact", "store", "--kind", "k", stdin="nope")
     assert outcome.code == 1
     assert outcome.err.startswith("[INVALID_REQUEST] the data is not valid JSON")

@@ -1,4 +1,4 @@
-"""What people type first: close words, other tools' words, and words in the wrong place."""
+"""Suggestions for mistyped commands: similar words, words of other tools, and misplaced words."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         (["fetch-many"], "at least one NAME or WORKSPACE/NAME is needed"),
     ],
 )
-def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: list[str], says: str) -> None:
+def test_a_mistake_is_answered_with_a_suggestion(cli: Cli, words: list[str], says: str) -> None:
     outcome = cli(*words)
     assert outcome.code == 2
     assert says in outcome.err
@@ -69,7 +69,7 @@ def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: lis
 @pytest.mark.parametrize(
     "words", [["append", "auth", "--content", "- x"], ["adopt"], ["task", "done"], ["workspace", "rename", "a"]]
 )
-def test_a_missing_argument_is_told_with_an_example(cli: Cli, words: list[str]) -> None:
+def test_a_missing_argument_is_reported_with_an_example(cli: Cli, words: list[str]) -> None:
     refused = cli(*words)
     assert refused.code == 2
     needed, example, help_page = refused.err.splitlines()
@@ -78,30 +78,30 @@ def test_a_missing_argument_is_told_with_an_example(cli: Cli, words: list[str]) 
     assert help_page.endswith("--help")
 
 
-def test_the_version_is_told_as_an_option_and_as_a_word(cli: Cli) -> None:
+def test_the_version_is_printed_for_an_option_and_for_a_word(cli: Cli) -> None:
     assert cli("version").out == cli("--version").out != ""
 
 
 @pytest.mark.parametrize("word", ["frob", "toad", "mop", "--tag"])
-def test_a_word_that_is_like_nothing_brings_no_suggestion(word: str) -> None:
+def test_a_word_similar_to_no_command_has_no_suggestion(word: str) -> None:
     assert suggest_word(word, ["fetch", "tour", "mcp", "doctor", "--table"]) == ""
 
 
 @pytest.mark.parametrize("type", ["capsule", "artifact", "reasoning", "note", "trace", "node"])
-def test_every_family_that_deletes_softly_can_be_purged(cli: Cli, type: str) -> None:
+def test_every_family_with_soft_deletion_can_be_purged(cli: Cli, type: str) -> None:
     assert cli("purge", "--type", type, "--dry-run").json["purged"] == 0
     assert cli("purge", "--type", type, "--older-than", "7d").json["purged"] == 0
 
 
 @pytest.mark.parametrize(("type", "why"), [("task", "gone at once"), ("record", "not deleted softly")])
-def test_a_family_that_deletes_nothing_softly_says_so(cli: Cli, type: str, why: str) -> None:
+def test_purging_a_family_without_soft_deletion_is_refused(cli: Cli, type: str, why: str) -> None:
     told = cli("purge", "--type", type).json
     assert told["purged"] == 0
     assert why in told["message"]
 
 
 @pytest.mark.usefixtures("auth")
-def test_a_purge_is_told_its_type_by_its_option_and_by_nothing_else(cli: Cli) -> None:
+def test_only_the_type_option_sets_the_type_of_a_purge(cli: Cli) -> None:
     cli("delete", "auth").json  # noqa: B018
     assert cli("purge", "--workspace", "a --type nothing").json["purged"] == 0
     assert cli("purge", "--workspace", "--type").json["purged"] == 0
@@ -111,7 +111,7 @@ def test_a_purge_is_told_its_type_by_its_option_and_by_nothing_else(cli: Cli) ->
 
 
 @pytest.mark.usefixtures("auth")
-def test_capsules_are_fetched_and_composed_by_the_names_people_type(cli: Cli, capsule: str) -> None:
+def test_capsules_are_addressed_by_positional_names(cli: Cli, capsule: str) -> None:
     cli("store", "--workspace", "shop", "--name", "db", stdin=capsule).json  # noqa: B018
     assert cli("fetch", "auth").json["name"] == "auth"
     assert cli("fetch", "shop/DB").json["workspace"] == "shop"

@@ -1,4 +1,4 @@
-"""`--text` prints what is stored and nothing else."""
+"""`--text` prints exactly the stored text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", " \n\n"])
-def test_a_text_goes_through_a_pipe_and_back_to_the_byte(cli: Cli, capsule: str, end: str) -> None:
+def test_a_text_is_piped_out_and_back_byte_for_byte(cli: Cli, capsule: str, end: str) -> None:
     text = capsule.rstrip("\n") + "\nGrüße \U0001f33f \x9b" + end
     stored = cli("store", "--name", "auth", stdin=text).json
     printed = cli("fetch", "auth", "--text").out
@@ -38,7 +38,7 @@ def test_the_latest_and_a_bundle_are_printed_as_text(cli: Cli, capsule: str) -> 
         (["fetch", "nope", "--text"], 1, "[NOT_FOUND] "),
     ],
 )
-def test_text_that_is_not_there_is_refused_and_nothing_is_printed(
+def test_a_missing_text_is_refused_and_nothing_is_printed(
     cli: Cli, auth: dict[str, Any], words: list[str], code: int, says: str
 ) -> None:
     outcome = cli(*words)

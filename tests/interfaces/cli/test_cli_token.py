@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from moss_memory.errors import MossError
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 from moss_memory.store import Store
 
 DAY_S = 86_400
@@ -19,14 +19,14 @@ DAY_S = 86_400
 def add(
     store: Store, name: str, value: str = "moss_x", *, read_only: bool = False, lifetime_s: int | None = None
 ) -> Any:
-    sha256 = access.hash_of(value.encode())
+    sha256 = server_tables.hash_of(value.encode())
     return store.write(
-        access.add_token, what="token_add", name=name, sha256=sha256, read_only=read_only, lifetime_s=lifetime_s
+        server_tables.add_token, what="token_add", name=name, sha256=sha256, read_only=read_only, lifetime_s=lifetime_s
     )
 
 
 def listed(store: Store) -> list[dict[str, Any]]:
-    return store.read(access.list_tokens, what="token_list")
+    return store.read(server_tables.list_tokens, what="token_list")
 
 
 def refused(act: Any) -> str:
@@ -61,7 +61,7 @@ def test_a_token_is_printed_once_and_only_its_hash_is_kept(cli: Any, tmp_path: P
 
 
 @pytest.mark.sqlite("the copy is made by commands on files")
-def test_an_export_holds_no_token(cli: Any, tmp_path: Path) -> None:
+def test_an_export_contains_no_token(cli: Any, tmp_path: Path) -> None:
     made = cli("token", "add", "anna").json
     cli("store", "--name", "n", "--allow-thin", stdin="x")
     assert cli("export", "--all", str(tmp_path / "out")).code == 0
@@ -74,7 +74,7 @@ def test_an_export_holds_no_token(cli: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("expires", ["", "0d", "-1d", "90", "d", "1y", "1.5h", "999999999w"])
-def test_a_lifetime_that_is_none_is_refused(cli: Any, expires: str) -> None:
+def test_an_invalid_lifetime_is_refused(cli: Any, expires: str) -> None:
     answer = cli("token", "add", "anna", f"--expires={expires}")
     assert answer.code == 1
     assert "INVALID_REQUEST" in answer.err
@@ -83,18 +83,18 @@ def test_a_lifetime_that_is_none_is_refused(cli: Any, expires: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "ä", "a/b", "x" * 65, "a\n", "a·b", "a\0"])
-def test_a_name_that_a_token_cannot_have_is_refused(store: Store, name: str) -> None:
+def test_an_invalid_token_name_is_refused(store: Store, name: str) -> None:
     assert refused(lambda: add(store, name)) == "INVALID_REQUEST"
     assert listed(store) == []
 
 
 @pytest.mark.parametrize("name", ["a", "x" * 64, "anna.b-c_d@host", "0"])
-def test_names_of_letters_digits_and_four_marks_are_taken(store: Store, name: str) -> None:
+def test_names_of_letters_digits_and_four_marks_are_accepted(store: Store, name: str) -> None:
     assert add(store, name)["name"] == name
     assert [one["name"] for one in listed(store)] == [name]
 
 
-def test_a_name_that_is_taken_and_that_of_the_home_are_refused(store: Store) -> None:
+def test_a_taken_name_and_that_of_the_owner_are_refused(store: Store) -> None:
     add(store, "anna", "moss_1")
     assert refused(lambda: add(store, "anna", "moss_2")) == "NAME_ALREADY_EXISTS"
     for name in ("owner", "Owner"):
@@ -103,30 +103,32 @@ def test_a_name_that_is_taken_and_that_of_the_home_are_refused(store: Store) -> 
     assert [one["name"] for one in listed(store)] == ["anna"]
 
 
-def test_what_is_not_there_cannot_be_revoked_and_the_home_keeps_its_own(store: Store) -> None:
-    assert refused(lambda: store.write(access.revoke_token, what="token_revoke", name="anna")) == "NOT_FOUND"
-    assert refused(lambda: store.write(access.revoke_token, what="token_revoke", name="owner")) == "INVALID_REQUEST"
+def test_a_missing_token_and_that_of_the_owner_cannot_be_revoked(store: Store) -> None:
+    assert refused(lambda: store.write(server_tables.revoke_token, what="token_revoke", name="anna")) == "NOT_FOUND"
+    assert (
+        refused(lambda: store.write(server_tables.revoke_token, what="token_revoke", name="owner")) == "INVALID_REQUEST"
+    )
 
 
-def test_a_use_is_kept_to_the_hour_and_is_no_change(store: Store) -> None:
+def test_the_last_use_is_stored_to_the_hour_and_is_no_change(store: Store) -> None:
     add(store, "anna", "moss_1")
     before = store.call("moss_changes", {})["seq"]
-    store.write(access.note_use, what="token_use", sha256=access.hash_of(b"moss_1"))
+    store.write(server_tables.note_use, what="token_use", sha256=server_tables.hash_of(b"moss_1"))
     [shown] = listed(store)
     assert shown["last_used_at"] % 3600 == 0
     assert store.call("moss_changes", {})["seq"] == before
 
 
-def test_the_key_of_sessions_is_made_once(store: Store) -> None:
-    assert store.read(access.read_session_key, what="session") is None
-    assert store.write(access.make_session_key, what="session", key="first") == "first"
-    assert store.write(access.make_session_key, what="session", key="second") == "first"
-    assert store.read(access.read_session_key, what="session") == "first"
+def test_the_session_key_is_created_once(store: Store) -> None:
+    assert store.read(server_tables.read_session_key, what="session") is None
+    assert store.write(server_tables.make_session_key, what="session", key="first") == "first"
+    assert store.write(server_tables.make_session_key, what="session", key="second") == "first"
+    assert store.read(server_tables.read_session_key, what="session") == "first"
 
 
 def test_sessions_are_kept_for_a_day(store: Store) -> None:
-    store.write(access.note_session, what="session", session="a", seen_at=1000, ended=True)
-    store.write(access.note_session, what="session", session="a", seen_at=2000, ended=False)
-    assert store.read(access.read_session, what="session", session="a") == (2000, True)
-    store.write(access.note_session, what="session", session="b", seen_at=2000 + 2 * DAY_S, ended=False)
-    assert store.read(access.read_session, what="session", session="a") is None
+    store.write(server_tables.note_session, what="session", session="a", seen_at=1000, ended=True)
+    store.write(server_tables.note_session, what="session", session="a", seen_at=2000, ended=False)
+    assert store.read(server_tables.read_session, what="session", session="a") == (2000, True)
+    store.write(server_tables.note_session, what="session", session="b", seen_at=2000 + 2 * DAY_S, ended=False)
+    assert store.read(server_tables.read_session, what="session", session="a") is None

@@ -1,4 +1,4 @@
-"""The workspace that a command means: the one that is named, else the default one."""
+"""The workspace of a command: the named one, else the default."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from support.cli_typist import Cli
 
 @pytest.fixture
 def shop(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """The command line with `shop` as its default workspace."""
+    """Return a command line with `shop` as its default workspace."""
     monkeypatch.setenv("MOSS_WORKSPACE", "shop")
     return cli
 
 
-def test_no_command_needs_a_workspace_where_there_is_a_default_one(shop: Cli) -> None:
+def test_no_command_needs_a_workspace_if_there_is_a_default(shop: Cli) -> None:
     shop("task", "create", "task", "--title", "Ship it")
     assert shop("task", "list").json["items"][0]["title"] == "Ship it"
     assert shop("task", "board").json["workspace"] == "shop"
@@ -31,7 +31,7 @@ def test_no_command_needs_a_workspace_where_there_is_a_default_one(shop: Cli) ->
     assert shop("fetch", stored["id"]).json["id"] == stored["id"]
 
 
-def test_a_repository_says_the_workspace_of_the_work_in_it(cli: Cli, tmp_path: Path) -> None:
+def test_a_repository_sets_the_workspace_of_commands_inside_it(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "work" / ".moss"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"workspace": "repo"}))
@@ -48,7 +48,7 @@ def test_without_a_configured_workspace_it_is_default(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("written", ["{", '{"workspace": 5}'])
-def test_where_a_default_workspace_cannot_be_read_that_is_said_too(cli: Cli, tmp_path: Path, written: str) -> None:
+def test_an_unreadable_default_workspace_is_reported(cli: Cli, tmp_path: Path, written: str) -> None:
     folder = tmp_path / "work" / ".moss"
     folder.mkdir()
     (folder / "config.json").write_text(written)
@@ -58,7 +58,7 @@ def test_where_a_default_workspace_cannot_be_read_that_is_said_too(cli: Cli, tmp
     assert cli("task", "list", "-w", "shop").err.count("moss: warning: ") == 1
 
 
-def test_an_impossible_default_workspace_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_default_workspace_setting_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSS_WORKSPACE", "x" * 300)
     refused = cli("list")
     assert refused.code == 1
@@ -82,7 +82,7 @@ def test_update_append_and_items_take_a_workspace_before_the_name(cli: Cli) -> N
     assert len(cli("fetch-many", "shop/auth", "shop/none").json["items"]) == 1
 
 
-def test_a_name_given_as_an_option_stands_as_it_is(cli: Cli) -> None:
+def test_a_name_given_as_an_option_is_not_split_at_a_slash(cli: Cli) -> None:
     stored = cli("store", "--name", "shop/auth", stdin=FULL).json
     assert stored["fetch_key"] == {"moss_capsule": "shop/auth", "moss_workspace": "default"}
     assert cli("fetch", "--name", "shop/auth").json["id"] == stored["id"]
@@ -90,7 +90,7 @@ def test_a_name_given_as_an_option_stands_as_it_is(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("words", [["fetch"], ["fetch-many"], ["compose"]])
-def test_where_the_workspace_has_no_such_name_reading_means_the_whole_word(cli: Cli, words: list[str]) -> None:
+def test_reading_falls_back_to_a_name_that_contains_the_slash(cli: Cli, words: list[str]) -> None:
     whole = cli("store", "--name", "shop/auth", stdin=FULL.replace("the work", "the whole")).json["id"]
     assert "the whole" in cli(*words, "shop/auth").out
     assert cli("delete", "shop/auth").code == 1
@@ -99,7 +99,7 @@ def test_where_the_workspace_has_no_such_name_reading_means_the_whole_word(cli: 
     assert cli("fetch", whole).json["name"] == "shop/auth"
 
 
-def test_a_name_that_is_elsewhere_comes_with_the_line_to_type(cli: Cli) -> None:
+def test_a_name_in_another_workspace_is_suggested_as_a_command(cli: Cli) -> None:
     cli("store", "shop/auth", stdin=FULL)
     refused = cli("fetch", "auth")
     assert refused.code == 1
@@ -107,14 +107,14 @@ def test_a_name_that_is_elsewhere_comes_with_the_line_to_type(cli: Cli) -> None:
     assert "try: moss fetch --workspace shop --name auth" in refused.err
 
 
-def test_a_file_that_is_given_as_a_name_is_asked_about(cli: Cli) -> None:
+def test_a_file_given_as_a_name_suggests_the_file_option(cli: Cli) -> None:
     assert "did you mean --file auth.md?" in cli("store", "auth.md", stdin=FULL).err
     assert cli("store", "--name", "auth.md", stdin=FULL).code == 0
     (Path.cwd() / "auth.md").write_text(FULL)
     assert cli("store", "shop/auth.md", "--file", "auth.md").json["fetch_key"]["moss_workspace"] == "shop"
 
 
-def test_the_text_of_the_latest_where_there_is_none_says_what_is_newest_elsewhere(cli: Cli) -> None:
+def test_latest_in_an_empty_workspace_names_the_newest_capsule_elsewhere(cli: Cli) -> None:
     cli("store", "shop/auth", stdin=FULL)
     assert "there is nothing yet; the newest elsewhere is shop/auth" in cli("latest", "--text").err
     assert "shop" in cli("latest", "--table").out
@@ -131,12 +131,12 @@ def test_a_workspace_is_renamed_with_two_words(cli: Cli) -> None:
     assert (refused.code, "the nearest is 'store 2'" in refused.err) == (1, True)
 
 
-def test_a_workspace_is_deleted_only_when_it_is_meant(cli: Cli) -> None:
+def test_a_workspace_is_deleted_only_on_confirmation(cli: Cli) -> None:
     cli("store", "shop/auth", stdin=FULL)
     told = cli("workspace", "delete", "shop")
     assert told.json["dry_run"] is True
     assert "--yes" in told.err
-    assert "--yes does it" in told.err
+    assert "with --yes to apply it" in told.err
     assert "--yes" not in cli("workspace", "delete", "nowhere").err
     assert cli("workspace", "delete", "shop", "--yes", "--dry-run").json["dry_run"] is True
     assert cli("fetch", "shop/auth").code == 0
@@ -146,14 +146,14 @@ def test_a_workspace_is_deleted_only_when_it_is_meant(cli: Cli) -> None:
     assert cli("restore", "shop/auth").code == 0
 
 
-def test_the_default_workspace_is_never_the_one_that_is_deleted_by_saying_nothing(shop: Cli) -> None:
+def test_the_default_workspace_is_never_deleted_implicitly(shop: Cli) -> None:
     shop("store", "auth", stdin=FULL)
     refused = shop("workspace", "delete", "--yes")
     assert (refused.code, "--name is needed" in refused.err) == (2, True)
     assert shop("fetch", "auth").code == 0
 
 
-def test_the_table_of_a_workspace_that_would_go_says_what_is_in_it(cli: Cli) -> None:
+def test_the_table_of_a_workspace_to_delete_lists_its_contents(cli: Cli) -> None:
     cli("store", "shop/auth", stdin=FULL)
     shown = cli("workspace", "delete", "shop", "--table").out
     assert "capsules" in shown

@@ -1,4 +1,4 @@
-"""A command line in a home folder of its own."""
+"""Fixtures of the connect tests: a command line with its own home folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`moss connect` keeps everything of a client's file that is not its text, and every copy that was there."""
+"""`moss connect` keeps owner, mode, attributes and links of a client's file, and earlier copies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Attributes:
 
 @pytest.fixture
 def path(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Cursor's file with another server in it, on a file system with extended attributes."""
+    """Write Cursor's file with another server to a file system with extended attributes."""
     monkeypatch.setenv("PATH", "/nowhere")
     file = Path(CLIENTS["cursor"].file(USER))
     file.parent.mkdir()
@@ -67,7 +67,7 @@ def attributes(path: Path) -> dict[str, bytes]:
 
 
 def is_connected(path: Path) -> bool:
-    return jsonc.find(path.read_text(), ("mcpServers", "moss")) is not None
+    return jsonc.find_value(path.read_text(), ("mcpServers", "moss")) is not None
 
 
 def names_beside(path: Path) -> set[str]:
@@ -85,7 +85,7 @@ def test_extended_attributes_and_mode_stay(cli: Cli, path: Path) -> None:
     assert (path.read_text(), attributes(path)["user.colour"]) == (TEXT, b"green")
 
 
-def test_an_attribute_that_cannot_be_copied_stays_where_it_is(
+def test_an_attribute_that_cannot_be_copied_stays_on_the_file(
     cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.setxattr(path, "user.colour", b"green")
@@ -99,7 +99,7 @@ def test_an_attribute_that_cannot_be_copied_stays_where_it_is(
     assert attributes(path)["user.colour"] == b"green"
 
 
-def test_owner_and_group_stay_and_the_kept_copy_has_them(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_owner_and_group_stay_on_file_and_copy(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[int, int]] = []
     chown = os.fchown
 
@@ -114,10 +114,10 @@ def test_owner_and_group_stay_and_the_kept_copy_has_them(cli: Cli, path: Path, m
     backup = Path(cli("connect", "cursor").json["backup"])
     for one in (path, backup):
         assert (one.stat().st_uid, one.stat().st_gid) == owner
-    assert given == [owner, owner], "the copy and the file"
+    assert given == [owner, owner], "copy and file must have the same owner"
 
 
-def test_an_owner_that_cannot_be_given_again_stays(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_owner_that_cannot_be_restored_stays(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise PermissionError(errno.EPERM, "not allowed")
 
@@ -141,7 +141,7 @@ def test_a_hard_link_stays_one_file(cli: Cli, path: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("room", [0, 10])
-def test_a_hard_link_is_as_it_was_if_the_disk_is_full(
+def test_a_hard_link_is_unchanged_if_the_disk_is_full(
     cli: Cli, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     os.link(path, tmp_path / "dotfiles.json")
@@ -164,7 +164,7 @@ def test_a_hard_link_is_as_it_was_if_the_disk_is_full(
     assert names_beside(path) == {"mcp.json.before-moss"}
 
 
-def test_if_the_old_text_cannot_be_put_back_its_copy_is_named(
+def test_if_the_old_text_cannot_be_restored_its_copy_is_named(
     cli: Cli, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.link(path, tmp_path / "dotfiles.json")
@@ -182,7 +182,7 @@ def test_if_the_old_text_cannot_be_put_back_its_copy_is_named(
     assert copy.read_text() == TEXT
 
 
-def test_a_copy_of_the_users_own_is_never_overwritten(cli: Cli, path: Path) -> None:
+def test_a_copy_made_by_the_user_is_never_overwritten(cli: Cli, path: Path) -> None:
     own = path.with_name("mcp.json.before-moss")
     own.write_text("mine\n")
     told = cli("connect", "cursor").json
@@ -193,9 +193,9 @@ def test_a_copy_of_the_users_own_is_never_overwritten(cli: Cli, path: Path) -> N
     assert (path.read_text(), own.read_text()) == (TEXT, "mine\n")
 
 
-def test_the_first_copy_stays_whatever_is_connected_later(cli: Cli, path: Path) -> None:
+def test_later_connections_keep_the_first_copy(cli: Cli, path: Path) -> None:
     first = Path(cli("connect", "cursor").json["backup"])
-    path.write_text(jsonc.put(path.read_text(), ("mcpServers", "b"), {"command": "b"}))
+    path.write_text(jsonc.set_value(path.read_text(), ("mcpServers", "b"), {"command": "b"}))
     second = cli("connect", "cursor", "--toolsets", "task").json["backup"]
     assert first.read_text() == TEXT
     assert second == f"{first}-2"
@@ -203,7 +203,7 @@ def test_the_first_copy_stays_whatever_is_connected_later(cli: Cli, path: Path) 
     assert first.read_text() == TEXT
 
 
-def test_the_same_text_is_kept_once(cli: Cli, path: Path) -> None:
+def test_the_same_text_is_copied_once(cli: Cli, path: Path) -> None:
     for _ in range(3):
         assert cli("connect", "cursor").json["backup"] == f"{path}.before-moss"
         cli("connect", "cursor", "--remove")

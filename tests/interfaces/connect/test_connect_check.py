@@ -1,4 +1,4 @@
-"""`moss connect --check`: what is connected is started or called, and nothing else is."""
+"""`moss connect --check` starts or calls connected servers, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def checked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """No other client on the path."""
+    """Use a command line without client programs on the path."""
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.delenv("MOSS_TOKEN", raising=False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -42,14 +42,16 @@ def test_a_connected_client_shakes_hands(checked: Cli) -> None:
     [
         ({"command": "/nowhere/moss"}, "cannot be started"),
         ({"command": "/bin/true"}, "it ended without an answer"),
-        ({"command": "/bin/echo", "args": ["hello"]}, "it answers something else than MCP: 'hello'"),
+        ({"command": "/bin/echo", "args": ["hello"]}, "its answer is not MCP: 'hello'"),
         ({"command": "/bin/echo", "args": ['{"id": 1, "result": 7}']}, "its answer to the handshake is not valid"),
         ({"command": "/bin/sh", "args": ["-c", "echo no such option >&2; exit 2"]}, "no such option"),
-        ({"url": "http://127.0.0.1:1/mcp"}, "nobody answers at http://127.0.0.1:1/mcp"),
+        ({"url": "http://127.0.0.1:1/mcp"}, "nothing answers at http://127.0.0.1:1/mcp"),
         ({}, "names neither a command nor an address"),
     ],
 )
-def test_what_does_not_answer_says_why_and_fails(checked: Cli, server: dict[str, object], problem: str) -> None:
+def test_a_server_that_does_not_answer_fails_with_the_reason(
+    checked: Cli, server: dict[str, object], problem: str
+) -> None:
     entry("~/.cursor/mcp.json", server)
     outcome = checked("connect", "--check")
     assert outcome.code == 1
@@ -71,7 +73,7 @@ def test_a_projects_file_starts_no_other_program(checked: Cli, tmp_path: Path) -
     [{"args": ["store", "planted"]}, {"args": ["--toolsets", "core", "mcp"]}, {"env": {"PATH": "."}},
      {"env": {"PYTHONPATH": "."}}, {"env": {"MOSS_URL": "postgresql://192.0.2.1/x"}}],
 )  # fmt: skip
-def test_a_projects_file_starts_moss_as_a_server_and_in_no_other_way(checked: Cli, odd: dict[str, object]) -> None:
+def test_a_projects_file_starts_moss_only_as_a_server(checked: Cli, odd: dict[str, object]) -> None:
     entry(".cursor/mcp.json", {"command": "moss", "args": ["mcp"], **odd})
     assert "not tried: the project's file " in checked("connect", "--check").out
     assert json.loads(checked("list").out)["items"] == []

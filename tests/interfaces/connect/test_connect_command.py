@@ -1,4 +1,4 @@
-"""`moss connect` names Moss by an absolute path that works in a shell that knows nothing of this one."""
+"""`moss connect` writes an absolute path, which works in any shell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HELLO = (
 
 @pytest.fixture
 def active(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """A shell in which the environment of this Moss is active: its folder is the first of the PATH."""
+    """Activate the environment of this Moss: its folder is the first of the PATH."""
     for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "MOSS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{VENV_BIN}:/usr/bin:/bin")
@@ -37,7 +37,7 @@ def active(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 def entry_of(client: str, scope: str = USER) -> Any:
     form = toml_edit if CLIENTS[client].toml else jsonc
-    return form.find(Path(CLIENTS[client].file(scope)).read_text(), (CLIENTS[client].under, "moss"))
+    return form.find_value(Path(CLIENTS[client].file(scope)).read_text(), (CLIENTS[client].under, "moss"))
 
 
 def words_of(client: str, scope: str = USER) -> list[str]:
@@ -70,12 +70,12 @@ def test_the_entry_starts_in_a_shell_without_that_path(active: Cli, client: str)
 
 def test_the_hooks_name_an_absolute_path_too(active: Cli) -> None:
     active("connect", "claude-code", "--hooks")
-    hooks = jsonc.read(Path(CLIENTS["claude-code"].hooks_file(USER)).read_text())["hooks"]
+    hooks = jsonc.parse(Path(CLIENTS["claude-code"].hooks_file(USER)).read_text())["hooks"]
     lines = [group["hooks"][0]["command"] for groups in hooks.values() for group in groups]
     assert [shlex.split(line)[:2] for line in lines] == [[os.path.join(VENV_BIN, "moss"), "prime"]] * 2
 
 
-def test_connecting_again_replaces_a_bare_name_and_never_puts_one_back(active: Cli) -> None:
+def test_connecting_again_replaces_a_bare_name_and_never_writes_one(active: Cli) -> None:
     path = Path(CLIENTS["codex"].file(USER))
     path.parent.mkdir()
     path.write_text('[mcp_servers.moss]\ncommand = "moss"\nargs = ["mcp", "--toolsets", "core"]\n')
@@ -115,7 +115,7 @@ def test_without_a_script_of_its_own_moss_is_started_by_its_python(
     assert active("connect", "claude-code", "--remove").json["hooks"]["events"] == []
 
 
-def test_claude_is_told_the_absolute_path(active: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claude_gets_the_absolute_path(active: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     claude = (
         '#!/bin/sh\ncase "$2" in remove) rm "$HOME/.claude.json" ;; '
         '*) printf \'{"mcpServers": {"moss": %s}}\' "$6" > "$HOME/.claude.json" ;; esac\n'
@@ -126,6 +126,6 @@ def test_claude_is_told_the_absolute_path(active: Cli, tmp_path: Path, monkeypat
     assert words_of("claude-code")[0] == os.path.join(VENV_BIN, "moss")
 
 
-def test_the_path_is_one_that_can_be_run(active: Cli) -> None:
+def test_the_path_is_executable(active: Cli) -> None:
     active("connect", "gemini")
     assert os.stat(words_of("gemini")[0]).st_mode & stat.S_IXUSR

@@ -1,4 +1,4 @@
-"""`moss connect`: only the entry changes, the file as it was is kept, and it can be undone byte for byte."""
+"""`moss connect` changes only its entry, keeps a copy of the file, and can be undone byte for byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.cli.args.command_table import CLIENTS as TYPED
+from moss_memory.cli.args.built_in_commands import CLIENTS as TYPED
 from moss_memory.connect import jsonc
 from moss_memory.connect.clients import CLIENTS, PROJECT, USER
 
@@ -33,12 +33,12 @@ FOUND = {
     "opencode": '{\n    "$schema": "https://opencode.ai/config.json",\n    "mcp": {\n        "a": {"type": "local",'
     ' "command": ["a"]}\n    }\n}',
 }  # fmt: skip
-"""The files of people who use each client."""
+"""Typical configuration files of each client."""
 
 
 @pytest.fixture
 def at_home(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Nobody else's settings, and no client on the path."""
+    """Use an empty home folder without client programs on the path."""
     for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "MOSS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
@@ -59,12 +59,12 @@ def file_of(client: str, scope: str = USER) -> Path:
 
 def entry_in(client: str, path: Path) -> Any:
     text = path.read_text(encoding="utf-8-sig")
-    value = tomllib.loads(text) if CLIENTS[client].toml else jsonc.read(text)
+    value = tomllib.loads(text) if CLIENTS[client].toml else jsonc.parse(text)
     return value[CLIENTS[client].under].get("moss")
 
 
 LOAD_ON_DEMAND = ("claude-code", "codex")
-"""Clients that search a long list of tools themselves."""
+"""Clients that search long lists of tools themselves."""
 
 
 @pytest.mark.parametrize("client", [key for key, client in CLIENTS.items() if client.http])
@@ -73,7 +73,7 @@ def test_over_http_every_client_lists_the_core(at_home: Cli, client: str) -> Non
     assert "/mcp?toolsets=core" in file_of(client).read_text()
 
 
-def test_the_page_tells_the_list_of_every_client() -> None:
+def test_the_page_shows_the_list_of_every_client() -> None:
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "connect.md").read_text()
     for key, client in CLIENTS.items():
         shown = "everything" if not client.default_toolsets(http=False) else "`core`"
@@ -86,7 +86,7 @@ def test_the_command_line_names_every_client() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_file_as_it_is_found_gains_one_entry_and_loses_it_byte_for_byte(at_home: Cli, client: str) -> None:
+def test_a_typical_file_gains_one_entry_and_loses_it_byte_for_byte(at_home: Cli, client: str) -> None:
     path = write(file_of(client), FOUND[client])
     connected = at_home("connect", client).json
     assert (connected["changed"], connected["connected"], connected["file"]) == (True, "stdio", str(path))
@@ -107,7 +107,7 @@ def test_a_file_as_it_is_found_gains_one_entry_and_loses_it_byte_for_byte(at_hom
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("options", [[], ["--http"]])
-def test_where_there_is_no_file_one_is_made_and_taken_away(at_home: Cli, client: str, options: list[str]) -> None:
+def test_a_missing_file_is_created_and_removed(at_home: Cli, client: str, options: list[str]) -> None:
     if options and client == "claude-desktop":
         refused = at_home("connect", client, *options)
         assert "reads no server over HTTP" in refused.err
@@ -128,7 +128,7 @@ def test_over_http_the_users_file_holds_the_token_and_the_projects_its_name(at_h
     outcome = at_home("connect", client, "--http", "--scope", "project")
     if client in ("windsurf", "zed"):
         assert outcome.code == 1
-        assert "has no file for a project" in outcome.err or "no place for one" in outcome.err
+        assert "has no file for a project" in outcome.err or "must not contain one" in outcome.err
         return
     shared = file_of(client, PROJECT).read_text()
     assert "MOSS_TOKEN" in shared
@@ -136,13 +136,13 @@ def test_over_http_the_users_file_holds_the_token_and_the_projects_its_name(at_h
     assert str(at_home.home) not in shared
 
 
-def test_a_projects_file_names_no_place_of_this_machine(at_home: Cli) -> None:
+def test_a_projects_file_names_no_local_path(at_home: Cli) -> None:
     at_home("connect", "cursor", "--scope", "project")
     entry = entry_in("cursor", file_of("cursor", PROJECT))
     assert entry == {"command": "moss", "args": ["mcp", "--toolsets", "core"]}
 
 
-def test_a_try_shows_a_diff_and_changes_nothing(at_home: Cli) -> None:
+def test_a_dry_run_shows_a_diff_and_changes_nothing(at_home: Cli) -> None:
     path = write(file_of("cursor"), '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
     outcome = at_home("connect", "cursor", "--http", "--dry-run")
     assert outcome.code == 0
@@ -150,10 +150,10 @@ def test_a_try_shows_a_diff_and_changes_nothing(at_home: Cli) -> None:
     assert '-    "a": {}\n+    "a": {},\n+    "moss": {\n' in outcome.out
     assert path.read_text() == '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n'
     assert os.listdir(path.parent) == [path.name]
-    assert not os.path.exists(at_home.home), "trying makes no token"
+    assert not os.path.exists(at_home.home), "a dry run created a token"
 
 
-def test_a_try_never_shows_the_token(at_home: Cli) -> None:
+def test_a_dry_run_never_shows_the_token(at_home: Cli) -> None:
     at_home("connect", "cursor", "--http")
     token = (Path(at_home.home) / "token").read_text().strip()
     write(file_of("zed"), "{}")
@@ -162,7 +162,7 @@ def test_a_try_never_shows_the_token(at_home: Cli) -> None:
     assert token not in shown
 
 
-def test_what_the_owner_added_to_the_entry_stays(at_home: Cli) -> None:
+def test_members_added_to_the_entry_by_its_owner_stay(at_home: Cli) -> None:
     path = write(
         file_of("codex"),
         '[mcp_servers.moss]\ncommand = "old"\nstartup_timeout_sec = 20\n[mcp_servers.moss.env]\nDEBUG = "1"\n',
@@ -174,7 +174,7 @@ def test_what_the_owner_added_to_the_entry_stays(at_home: Cli) -> None:
     assert entry["args"] == ["mcp", "--toolsets", "capsule,task"]
 
 
-def test_switching_to_http_and_removing_leaves_the_first_file(at_home: Cli) -> None:
+def test_switching_to_http_and_removing_restores_the_first_file(at_home: Cli) -> None:
     path = write(file_of("vs-code"), FOUND["vs-code"])
     at_home("connect", "vs-code")
     at_home("connect", "vs-code", "--http")
@@ -188,7 +188,7 @@ def test_switching_to_http_and_removing_leaves_the_first_file(at_home: Cli) -> N
     [("cursor", '{"mcpServers": {"moss": {"command": "/opt/moss"}}, /* c */ "a": 1}'),
      ("codex", 'a = 1\n\n[mcp_servers.moss]\ncommand = "/opt/moss" # mine\n\n[b]\n')],
 )  # fmt: skip
-def test_an_entry_that_was_there_before_stays_in_what_is_kept(at_home: Cli, client: str, text: str) -> None:
+def test_an_earlier_entry_stays_in_the_copy(at_home: Cli, client: str, text: str) -> None:
     path = write(file_of(client), text)
     for words in ([], ["--toolsets", "capsule"], ["--http"], ["--remove"]):
         assert at_home("connect", client, *words).code == 0
@@ -196,10 +196,10 @@ def test_an_entry_that_was_there_before_stays_in_what_is_kept(at_home: Cli, clie
     assert path.read_text() == text
 
 
-def test_what_others_changed_since_survives_the_removal(at_home: Cli) -> None:
+def test_later_changes_by_others_survive_the_removal(at_home: Cli) -> None:
     path = write(file_of("cursor"), "{}")
     at_home("connect", "cursor")
-    path.write_text(jsonc.put(path.read_text(), ("mcpServers", "new"), {"command": "x"}))
+    path.write_text(jsonc.set_value(path.read_text(), ("mcpServers", "new"), {"command": "x"}))
     at_home("connect", "cursor", "--remove")
     assert json.loads(path.read_text()) == {"mcpServers": {"new": {"command": "x"}}}
 
@@ -209,7 +209,7 @@ def test_what_others_changed_since_survives_the_removal(at_home: Cli) -> None:
     [("cursor", '{\n  "mcpServers": {\n    "a": 1 "b": 2\n  }\n}', 3), ("codex", "a = 1\n[b\n", 2),
      ("zed", '{\n"context_servers": []}', 2), ("gemini", '{"mcpServers": 7}', 1)],
 )  # fmt: skip
-def test_a_file_that_cannot_be_read_is_left_alone_and_its_line_named(
+def test_an_unreadable_file_stays_unchanged_and_its_line_is_named(
     at_home: Cli, client: str, text: str, line: int
 ) -> None:
     path = write(file_of(client), text)
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read_is_left_alone_and_its_line_named(
      ("cursor", '{"mcpServers": {"moss": {"url": "http://["}}}'),
      ("codex", '[mcp_servers.moss]\ncommand = "moss"\nargs = 7\nenv = "x"\n')],
 )  # fmt: skip
-def test_an_entry_that_makes_no_sense_is_told_and_can_be_put_right(at_home: Cli, client: str, text: str) -> None:
+def test_an_invalid_entry_is_reported_and_can_be_corrected(at_home: Cli, client: str, text: str) -> None:
     path = write(file_of(client), text)
     assert at_home("connect").code == 0
     checked = at_home("connect", client, "--check")
@@ -239,14 +239,14 @@ def test_an_entry_that_makes_no_sense_is_told_and_can_be_put_right(at_home: Cli,
 
 
 @pytest.mark.parametrize("text", ["a = 1\nmcp_servers = 5\n", "a = 1\n[[mcp_servers]]\nb = 1\n"])
-def test_servers_that_are_no_table_are_left_alone(at_home: Cli, text: str) -> None:
+def test_servers_that_are_no_table_stay_unchanged(at_home: Cli, text: str) -> None:
     path = write(file_of("codex"), text)
     outcome = at_home("connect", "codex")
     assert outcome.err.startswith(f"[INVALID_REQUEST] {path}, line 2: mcp_servers is not a table")
     assert path.read_text() == text
 
 
-def test_what_stands_in_the_way_is_named(at_home: Cli, tmp_path: Path) -> None:
+def test_an_obstacle_is_named(at_home: Cli, tmp_path: Path) -> None:
     folder = write(tmp_path / ".cursor", "a file\n")
     assert f"cannot be written ({folder}: " in at_home("connect", "cursor").err
     folder.unlink()
@@ -257,7 +257,7 @@ def test_what_stands_in_the_way_is_named(at_home: Cli, tmp_path: Path) -> None:
     assert backup.is_dir()
 
 
-def test_bytes_that_are_no_text_are_left_alone(at_home: Cli) -> None:
+def test_binary_files_stay_unchanged(at_home: Cli) -> None:
     path = file_of("cursor")
     path.parent.mkdir()
     path.write_bytes(b'{\n"a": "\xff"}')
@@ -265,7 +265,7 @@ def test_bytes_that_are_no_text_are_left_alone(at_home: Cli) -> None:
     assert path.read_bytes() == b'{\n"a": "\xff"}'
 
 
-def test_the_mark_of_byte_order_stays(at_home: Cli) -> None:
+def test_the_byte_order_mark_stays(at_home: Cli) -> None:
     path = write(file_of("cursor"), '\ufeff{"mcpServers": {"a": {}}}')
     at_home("connect", "cursor")
     assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
@@ -289,20 +289,20 @@ def test_a_link_to_nothing_and_a_folder_are_refused(at_home: Cli, tmp_path: Path
     path = file_of("cursor")
     path.parent.mkdir()
     path.symlink_to(tmp_path / "gone.json")
-    assert "is a link that leads to nothing" in at_home("connect", "cursor").err
+    assert "is a link that has no target" in at_home("connect", "cursor").err
     path.unlink()
     path.mkdir()
-    assert "is no plain file" in at_home("connect", "cursor").err
+    assert "is not a plain file" in at_home("connect", "cursor").err
 
 
-def test_a_file_that_is_for_reading_only_is_left_alone(at_home: Cli) -> None:
+def test_a_read_only_file_stays_unchanged(at_home: Cli) -> None:
     path = write(file_of("cursor"), "{}", mode=0o444)
     assert "may not be written (mode 0444)" in at_home("connect", "cursor").err
     assert path.read_text() == "{}"
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_a_token_in_a_file_that_others_may_read_is_said(at_home: Cli) -> None:
+def test_a_token_in_a_file_that_others_may_read_is_reported(at_home: Cli) -> None:
     path = write(file_of("cursor"), "{}")
     assert f"chmod 600 {path}" in at_home("connect", "cursor", "--http").err
 
@@ -312,7 +312,7 @@ def test_a_token_in_a_file_that_others_may_read_is_said(at_home: Cli) -> None:
     ["http://example.com:8314", "ftp://127.0.0.1", "nonsense", "http://[", "http://a@127.0.0.1",
      "http://127.0.0.1.example.com", "http://127.example.com:8314", "http://localhost.example.com"],
 )  # fmt: skip
-def test_the_token_goes_to_no_other_machine_in_the_clear(at_home: Cli, url: str) -> None:
+def test_the_token_is_never_sent_unencrypted_to_another_machine(at_home: Cli, url: str) -> None:
     outcome = at_home("connect", "cursor", "--http", "--url", url)
     assert (outcome.code, "--url" in outcome.err) == (1, True)
     assert not file_of("cursor").exists()
@@ -329,7 +329,7 @@ def test_another_machine_is_reached_by_https(at_home: Cli) -> None:
     [([], ":8314/mcp?toolsets=core"), (["--toolsets", "core,task"], "/mcp?toolsets=core,task"),
      (["--toolsets", ""], "/mcp"), (["--url", "https://x.example/a"], "https://x.example/a?toolsets=core")],
 )  # fmt: skip
-def test_over_http_the_address_names_the_toolsets(at_home: Cli, client: str, words: list[str], ending: str) -> None:
+def test_over_http_the_url_names_the_toolsets(at_home: Cli, client: str, words: list[str], ending: str) -> None:
     at_home("connect", client, "--http", *words)
     entry = entry_in(client, file_of(client))
     url = next(entry[key] for key in ("url", "httpUrl", "serverUrl") if key in entry)
@@ -341,12 +341,12 @@ def test_over_http_the_address_names_the_toolsets(at_home: Cli, client: str, wor
     [("--http",), ("--remove",), ("cursor", "--url", "https://x"), ("cursor", "--http", "--toolsets", "all"),
      ("windsurf", "--scope", "project"), ("cursor", "--toolsets", "core,all"), ("cursor", "--toolsets", "Core")],
 )  # fmt: skip
-def test_what_means_nothing_is_refused(at_home: Cli, words: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused(at_home: Cli, words: tuple[str, ...]) -> None:
     assert at_home("connect", *words).code == 1
     assert not file_of("cursor").exists()
 
 
-def test_the_overview_tells_what_was_found_and_what_is_connected(at_home: Cli) -> None:
+def test_the_overview_lists_found_and_connected_clients(at_home: Cli) -> None:
     write(file_of("zed"), "{}")
     write(file_of("gemini"), "{")
     at_home("connect", "cursor")
@@ -396,10 +396,10 @@ def test_claude_code_changes_its_file_itself(at_home: Cli, tmp_path: Path, monke
     told = [line.split()[:5] for line in (tmp_path / "told").read_text().splitlines()]
     assert [line[1] for line in told] == ["add-json", "remove", "add-json", "remove"]
     at_home("connect", "claude-code", "--http")
-    assert len((tmp_path / "told").read_text().splitlines()) == 4, "the token never stands on a command line"
+    assert len((tmp_path / "told").read_text().splitlines()) == 4, "the token is on a command line"
 
 
-def test_a_client_that_refuses_is_heard(at_home: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_client_program_is_shown(at_home: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "bin" / "claude", "#!/bin/sh\necho it is broken >&2\nexit 3\n", mode=0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     assert "`claude mcp add-json` failed: it is broken" in at_home("connect", "claude-code").err

@@ -1,4 +1,4 @@
-"""`moss connect --hooks`: off until asked for, two hooks and no other byte, and gone without a trace."""
+"""`moss connect --hooks`: off by default, adds only its own hooks, and removes them without a trace."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOUND = {
 
 @pytest.fixture
 def at_home(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Nobody else's settings, and no client on the path."""
+    """Use an empty home folder without client programs on the path."""
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MOSS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
@@ -53,17 +53,17 @@ def write(text: str) -> Path:
 
 
 def commands(path: Path) -> dict[str, list[str]]:
-    hooks: dict[str, list[dict[str, Any]]] = jsonc.read(path.read_text(encoding="utf-8-sig"))["hooks"]
+    hooks: dict[str, list[dict[str, Any]]] = jsonc.parse(path.read_text(encoding="utf-8-sig"))["hooks"]
     return {event: [hook["command"] for group in groups for hook in group["hooks"]] for event, groups in hooks.items()}
 
 
-def test_nothing_is_run_unasked(at_home: Cli) -> None:
+def test_hooks_are_off_by_default(at_home: Cli) -> None:
     at_home("connect", "claude-code")
     assert not settings().exists()
 
 
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
-def test_hooks_come_beside_those_of_others_and_go_byte_for_byte(at_home: Cli, text: str) -> None:
+def test_hooks_are_added_beside_others_and_removed_byte_for_byte(at_home: Cli, text: str) -> None:
     path = write(text)
     told = at_home("connect", "claude-code", "--hooks").json["hooks"]
     assert told == {"file": str(path), "changed": True, "events": ["SessionStart", "PreCompact"]}
@@ -79,25 +79,25 @@ def test_hooks_come_beside_those_of_others_and_go_byte_for_byte(at_home: Cli, te
     assert "hooks" not in at_home("connect", "claude-code", "--remove").json
 
 
-def test_where_there_was_no_file_none_is_left(at_home: Cli) -> None:
+def test_a_file_created_for_hooks_is_removed(at_home: Cli) -> None:
     at_home("connect", "claude-code", "--hooks")
     at_home("connect", "claude-code", "--remove")
     assert not settings().exists()
 
 
-def test_the_hooks_can_go_alone(at_home: Cli) -> None:
+def test_the_hooks_can_be_removed_alone(at_home: Cli) -> None:
     at_home("connect", "claude-code", "--hooks")
     told = at_home("connect", "claude-code", "--hooks", "--remove").json
     assert (told["connected"], told["changed"], told["hooks"]["changed"]) == ("stdio", False, True)
     assert not settings().exists()
 
 
-def test_what_others_changed_since_stays(at_home: Cli) -> None:
+def test_later_changes_by_others_stay(at_home: Cli) -> None:
     path = write('{"model": "opus"}')
     at_home("connect", "claude-code", "--hooks")
     text = path.read_text()
-    text = jsonc.put(text, ("hooks", "SessionStart", 0, "hooks", 1), {"type": "command", "command": "echo mine"})
-    path.write_text(jsonc.put(text, ("theme",), "dark"))
+    text = jsonc.set_value(text, ("hooks", "SessionStart", 0, "hooks", 1), {"type": "command", "command": "echo mine"})
+    path.write_text(jsonc.set_value(text, ("theme",), "dark"))
     at_home("connect", "claude-code", "--remove")
     assert json.loads(path.read_text()) == {
         "model": "opus",
@@ -106,7 +106,7 @@ def test_what_others_changed_since_stays(at_home: Cli) -> None:
     }
 
 
-def test_a_try_shows_both_diffs_and_writes_nothing(at_home: Cli) -> None:
+def test_a_dry_run_shows_both_diffs_and_writes_nothing(at_home: Cli) -> None:
     path = write("{}")
     shown = at_home("connect", "claude-code", "--hooks", "--dry-run").out
     assert f"+++ {path}\n" in shown
@@ -126,10 +126,10 @@ def test_a_file_that_cannot_be_changed_keeps_everything_as_it_is(at_home: Cli, t
     assert f"{path}, line 2: " in refused.err
     assert path.read_text() == text
     assert os.listdir(path.parent) == [path.name]
-    assert not os.path.exists(CLIENTS["claude-code"].file(USER)), "not even the entry was written"
+    assert not os.path.exists(CLIENTS["claude-code"].file(USER)), "the entry was written"
 
 
-def test_a_projects_hooks_name_no_place_of_this_machine(at_home: Cli) -> None:
+def test_a_projects_hooks_name_no_local_path(at_home: Cli) -> None:
     at_home("connect", "claude-code", "--hooks", "--scope", "project")
     assert commands(settings(PROJECT)) == {
         "SessionStart": ["moss prime"],
@@ -139,13 +139,13 @@ def test_a_projects_hooks_name_no_place_of_this_machine(at_home: Cli) -> None:
 
 
 @pytest.mark.parametrize("client", [key for key, client in CLIENTS.items() if not client.hooks])
-def test_a_client_without_hooks_says_so(at_home: Cli, client: str) -> None:
+def test_hooks_for_a_client_without_hooks_are_refused(at_home: Cli, client: str) -> None:
     refused = at_home("connect", client, "--hooks")
     assert (refused.code, "clients with hooks: claude-code" in refused.err) == (1, True)
     assert not os.path.exists(CLIENTS[client].file(USER))
 
 
-def test_the_hooks_run_and_stay_out_of_the_way(at_home: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hooks_run_without_disturbing_the_client(at_home: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     at_home("store", "auth", "--title", "Sign-in", stdin=FULL)
     monkeypatch.setenv("MOSS_HOME", f"{at_home.home}")
     at_home("connect", "claude-code", "--hooks")
@@ -161,7 +161,7 @@ def test_the_hooks_run_and_stay_out_of_the_way(at_home: Cli, monkeypatch: pytest
     assert len(said["PreCompact"]) <= 500
 
 
-def test_a_hook_that_was_there_before_comes_back(at_home: Cli) -> None:
+def test_an_earlier_hook_is_restored(at_home: Cli) -> None:
     own = '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "moss prime -w shop"}]}]}} // mine'
     path = write(own)
     for _ in range(2):
@@ -182,8 +182,8 @@ FOUND_ELSEWHERE = ("{}", '{\n  // mine\n  "theme": "dark",\n  "version": 1\n}\n'
 
 
 def of_moss(path: Path, client: str) -> dict[str, list[dict[str, Any]]]:
-    """The hooks of Moss by event, without the groups around them."""
-    hooks = jsonc.read(path.read_text())["hooks"]
+    """Return the hooks of Moss by event, without their groups."""
+    hooks = jsonc.parse(path.read_text())["hooks"]
     flat = client == "cursor"
     return {
         event: [hook for one in entries for hook in ([one] if flat else one["hooks"]) if " prime" in hook["command"]]
@@ -209,9 +209,9 @@ def test_other_clients_get_hooks_in_their_own_format(at_home: Cli, client: str, 
         assert words[-2:] == ["--client", client] or "--home" in words
         assert hook["timeout"] == (10_000 if client == "gemini" else 10)
     if client == "cursor":
-        assert jsonc.read(path.read_text())["version"] == 1
+        assert jsonc.parse(path.read_text())["version"] == 1
     if client == "gemini":  # servers and hooks are in one file
-        assert "moss" in jsonc.read(path.read_text())["mcpServers"]
+        assert "moss" in jsonc.parse(path.read_text())["mcpServers"]
     before = path.read_bytes()
     assert at_home("connect", client, "--hooks").json["hooks"]["changed"] is False
     assert path.read_bytes() == before
@@ -221,7 +221,7 @@ def test_other_clients_get_hooks_in_their_own_format(at_home: Cli, client: str, 
 
 
 @pytest.mark.parametrize("client", OTHER_CLIENTS)
-def test_the_hooks_of_other_clients_can_go_alone(at_home: Cli, client: str) -> None:
+def test_the_hooks_of_other_clients_can_be_removed_alone(at_home: Cli, client: str) -> None:
     at_home("connect", client, "--hooks").json  # noqa: B018
     told = at_home("connect", client, "--hooks", "--remove").json
     assert (told["connected"], told["hooks"]["events"]) == ("stdio", [])
@@ -238,20 +238,20 @@ def test_prime_prints_the_json_that_the_client_reads(at_home: Cli, client: str) 
     assert list(reminder) == ["user_message" if client == "cursor" else "systemMessage"]
 
 
-def test_a_person_is_told_in_sentences(at_home: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_gets_sentences(at_home: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(at_home.environment, "HOME", os.environ["HOME"])
 
-    def told(*words: str) -> str:
+    def message(*words: str) -> str:
         code, shown = on_terminal(at_home, "connect", *words, columns=80)
         assert code == 0, shown
         assert "{" not in shown
         return " ".join(shown.split())
 
     file, hooks = CLIENTS["cursor"].file(USER), CLIENTS["cursor"].hooks_file(USER)
-    assert told("cursor").startswith(f"Connected Cursor, in {file}. Next: start Cursor again")
-    assert told("cursor", "--hooks") == (
+    assert message("cursor").startswith(f"Connected Cursor, in {file}. Next: restart Cursor")
+    assert message("cursor", "--hooks") == (
         f"Cursor is connected; {file} did not change. Hooks (sessionStart, preCompact) are now in {hooks}."
     )
-    assert told("cursor", "--remove").startswith(f"Disconnected Cursor, in {file}.")
-    assert told("cursor", "--remove") == f"Cursor is not connected; {file} did not change."
-    assert "claude-code" in told()
+    assert message("cursor", "--remove").startswith(f"Disconnected Cursor, in {file}.")
+    assert message("cursor", "--remove") == f"Cursor is not connected; {file} did not change."
+    assert "claude-code" in message()

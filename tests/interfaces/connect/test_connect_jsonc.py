@@ -1,4 +1,4 @@
-"""JSON with comments, changed in one place: the value is there, and every other byte is as it was."""
+"""Edits of JSON with comments: one value changes, and every other byte stays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ scalars = st.one_of(st.none(), st.booleans(), st.integers(-9, 10**20), st.text(m
 
 @st.composite
 def written(draw: st.DrawFn, depth: int = 0) -> tuple[str, Any]:
-    """A value as somebody may write it, with space and comments anywhere, and the value."""
+    """Draw a value and a text of it with space and comments anywhere."""
     kinds = ["scalar", "object", "list"] if depth < 3 else ["scalar"]
     kind = draw(st.sampled_from(kinds)) if depth else "object"
     if kind == "scalar":
@@ -47,7 +47,7 @@ def written(draw: st.DrawFn, depth: int = 0) -> tuple[str, Any]:
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[str, Any]:
-    """A whole file."""
+    """Draw a whole file."""
     text, value = draw(written())
     return draw(space) + text + draw(space), value
 
@@ -57,15 +57,15 @@ def holds_objects(value: Any) -> bool:
 
 
 def is_kept(part: str, whole: str) -> bool:
-    """Whether every character of the part, space aside, stands in the whole in the same order."""
+    """Return whether the characters of the part, space aside, are a subsequence of the whole."""
     rest = iter(whole)
     return all(sign in rest for sign in part if not sign.isspace())
 
 
 @given(files())
-def test_what_is_written_is_read(file: tuple[str, Any]) -> None:
+def test_a_written_value_is_read_back(file: tuple[str, Any]) -> None:
     text, value = file
-    assert jsonc.read(text) == value
+    assert jsonc.parse(text) == value
 
 
 @given(files())
@@ -73,13 +73,13 @@ def test_a_put_changes_one_value_and_keeps_every_other_byte(file: tuple[str, Any
     text, value = file
     if not holds_objects(value):
         with pytest.raises(ConfigParseError, match="mcpServers is not a JSON object"):
-            jsonc.put(text, PATH, ENTRY)
+            jsonc.set_value(text, PATH, ENTRY)
         return
-    changed = jsonc.put(text, PATH, ENTRY)
+    changed = jsonc.set_value(text, PATH, ENTRY)
     wanted = {**value, "mcpServers": {**value.get("mcpServers", {}), "moss": ENTRY}}
-    assert jsonc.read(changed) == wanted
-    assert list(jsonc.read(changed)) == list(wanted)
-    assert jsonc.put(changed, PATH, ENTRY) == changed
+    assert jsonc.parse(changed) == wanted
+    assert list(jsonc.parse(changed)) == list(wanted)
+    assert jsonc.set_value(changed, PATH, ENTRY) == changed
     if "moss" not in value.get("mcpServers", {}):
         assert is_kept(text, changed)
 
@@ -88,37 +88,37 @@ def test_a_put_changes_one_value_and_keeps_every_other_byte(file: tuple[str, Any
 def test_a_removal_takes_one_value_and_keeps_every_other_byte(file: tuple[str, Any]) -> None:
     text, value = file
     if not holds_objects(value) or "moss" not in value.get("mcpServers", {}):
-        assert jsonc.remove(text, PATH) == text
+        assert jsonc.remove_value(text, PATH) == text
         return
-    changed = jsonc.remove(text, PATH)
+    changed = jsonc.remove_value(text, PATH)
     del value["mcpServers"]["moss"]
-    assert jsonc.read(changed) == value
+    assert jsonc.parse(changed) == value
     assert is_kept(changed, text)
 
 
 @given(files())
-def test_what_was_put_beside_others_and_removed_leaves_the_file_as_it_was(file: tuple[str, Any]) -> None:
+def test_adding_and_removing_a_value_beside_others_restores_the_file(file: tuple[str, Any]) -> None:
     text, value = file
     servers = value.get("mcpServers")
     if isinstance(servers, dict) and servers and "moss" not in servers:
-        assert jsonc.remove(jsonc.put(text, PATH, ENTRY), PATH) == text
+        assert jsonc.remove_value(jsonc.set_value(text, PATH, ENTRY), PATH) == text
 
 
 @given(files(), st.integers(0, 3))
 def test_a_list_gains_and_loses_one_item(file: tuple[str, Any], more: int) -> None:
     text, value = file
     items = [*range(more)]
-    text = jsonc.put(text, ("list",), items)
-    longer = jsonc.put(text, ("list", len(items)), {"x": 1})
-    assert jsonc.read(longer) == {**value, "list": [*items, {"x": 1}]}
-    assert jsonc.read(jsonc.remove(longer, ("list", len(items)))) == {**value, "list": items}
+    text = jsonc.set_value(text, ("list",), items)
+    longer = jsonc.set_value(text, ("list", len(items)), {"x": 1})
+    assert jsonc.parse(longer) == {**value, "list": [*items, {"x": 1}]}
+    assert jsonc.parse(jsonc.remove_value(longer, ("list", len(items)))) == {**value, "list": items}
 
 
 @given(st.text(st.sampled_from('{}[]":,/*\\\n 1atrue'), max_size=30))
-def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
+def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     line = 1
     try:
-        jsonc.read(text)
+        jsonc.parse(text)
     except ConfigParseError as problem:
         line = problem.line
     assert 1 <= line <= text.count("\n") + 1
@@ -129,26 +129,26 @@ def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
     [
         ('{\n  "a": 1\n  "b": 2\n}', 3, "a comma or } is missing"),
         ('{\n  "a": tru\n}', 2, "this is no JSON value"),
-        ('{\n  "a": "x\n}', 2, "a string has no end on its line"),
+        ('{\n  "a": "x\n}', 2, "a string does not end on its line"),
         ('{"a": 1\n/* never', 2, "a comment has no end"),
-        ('{"a": 1}\n}', 2, "the JSON ends before this"),
+        ('{"a": 1}\n}', 2, "unexpected text after the end of the JSON"),
         ('{"a"\n1}', 2, "a colon is missing"),
         ('{a: 1}', 1, "a key in quotes or } is missing"),
         ('{"a": ', 1, "a value is missing"),
-        ('{"a": "\\q"}', 1, "a string holds an escape that JSON does not know"),
+        ('{"a": "\\q"}', 1, "a string contains an escape that JSON does not define"),
         ("[" * 200, 1, "it is nested more than 100 levels deep"),
         ('{"a": ' + "1" * 5000 + "}", 1, "a number is too long"),
     ],
 )  # fmt: skip
-def test_what_is_no_json_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
+def test_invalid_json_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
     with pytest.raises(ConfigParseError) as refused:
-        jsonc.put(text, PATH, ENTRY)
+        jsonc.set_value(text, PATH, ENTRY)
     assert (refused.value.line, refused.value.problem) == (line, problem)
 
 
-def test_the_new_entry_is_indented_as_its_neighbours_are() -> None:
+def test_the_new_entry_is_indented_like_its_neighbours() -> None:
     text = '{\r\n\t"mcpServers": {\r\n\t\t"other": {"command": "x"} // mine\r\n\t}\r\n}\r\n'
-    assert jsonc.put(text, PATH, {"command": "moss", "args": ["mcp"]}) == (
+    assert jsonc.set_value(text, PATH, {"command": "moss", "args": ["mcp"]}) == (
         '{\r\n\t"mcpServers": {\r\n\t\t"other": {"command": "x"}, // mine\r\n\t\t"moss": {\r\n\t\t\t"command": "moss",'
         '\r\n\t\t\t"args": ["mcp"]\r\n\t\t}\r\n\t}\r\n}\r\n'
     )
@@ -163,14 +163,14 @@ def test_the_new_entry_is_indented_as_its_neighbours_are() -> None:
         ('{"mcpServers": { // none\n "moss": 1}}', {}),
     ],
 )
-def test_a_comment_before_what_is_removed_swallows_nothing_behind_it(text: str, left: dict[str, int]) -> None:
-    changed = jsonc.remove(text, PATH)
-    assert jsonc.read(changed) == {"mcpServers": left}
+def test_removing_a_value_after_a_comment_keeps_the_following_ones(text: str, left: dict[str, int]) -> None:
+    changed = jsonc.remove_value(text, PATH)
+    assert jsonc.parse(changed) == {"mcpServers": left}
     assert text.partition("//")[2].partition("\n")[0] in changed
 
 
-def test_the_last_of_two_equal_keys_is_changed_as_it_is_the_one_that_counts() -> None:
+def test_the_last_of_two_equal_keys_is_changed() -> None:
     text = '{"a": 1, "a": 2}'
-    changed = jsonc.put(text, ("a",), 3)
+    changed = jsonc.set_value(text, ("a",), 3)
     assert changed == '{"a": 1, "a": 3}'
-    assert jsonc.find(changed, ("a",)) == 3
+    assert jsonc.find_value(changed, ("a",)) == 3

@@ -1,4 +1,4 @@
-"""`moss connect --remove` brings back an entry `moss` that was there before, byte for byte, whoever wrote it."""
+"""`moss connect --remove` restores an earlier entry `moss` byte for byte."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WAYS = [[], ["--toolsets", "capsule"], ["--http"]]
 
 @pytest.fixture
 def at_home(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Nobody else's settings, and no client on the path."""
+    """Use an empty home folder without client programs on the path."""
     for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "MOSS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
@@ -53,7 +53,9 @@ def forget_copies(path: Path) -> None:
 
 @pytest.mark.parametrize("copies", ["kept", "deleted"])
 @pytest.mark.parametrize(("client", "text"), FOUND.values(), ids=FOUND)
-def test_it_is_as_it_was_however_often_it_was_connected(at_home: Cli, client: str, text: str, copies: str) -> None:
+def test_the_file_is_restored_after_any_number_of_connections(
+    at_home: Cli, client: str, text: str, copies: str
+) -> None:
     path = write(client, text)
     for way in WAYS:
         assert at_home("connect", client, *way).code == 0
@@ -65,20 +67,20 @@ def test_it_is_as_it_was_however_often_it_was_connected(at_home: Cli, client: st
 
 
 @pytest.mark.parametrize("copies", ["kept", "deleted"])
-def test_what_others_changed_since_stays(at_home: Cli, copies: str) -> None:
+def test_later_changes_by_others_stay(at_home: Cli, copies: str) -> None:
     own = '{"command": "/opt/moss", /* mine */ "args": []}'
     path = write("cursor", f'{{\n  "mcpServers": {{\n    "moss": {own}\n  }}\n}}\n')
     for way in WAYS:
         at_home("connect", "cursor", *way)
-        path.write_text(jsonc.put(path.read_text(), ("mcpServers", f"new{way}"), {"command": "x"}))
+        path.write_text(jsonc.set_value(path.read_text(), ("mcpServers", f"new{way}"), {"command": "x"}))
     if copies == "deleted":
         forget_copies(path)
     at_home("connect", "cursor", "--remove")
     assert f'"moss": {own}' in path.read_text()
-    assert len(jsonc.read(path.read_text())["mcpServers"]) == 1 + len(WAYS)
+    assert len(jsonc.parse(path.read_text())["mcpServers"]) == 1 + len(WAYS)
 
 
-def test_without_an_entry_before_the_file_comes_back_without_its_copy(at_home: Cli) -> None:
+def test_a_file_without_an_earlier_entry_is_restored_without_its_copy(at_home: Cli) -> None:
     text = '{ "a": [1, 2,], // b\n}\n'
     path = write("cursor", text)
     for way in WAYS:
@@ -88,7 +90,7 @@ def test_without_an_entry_before_the_file_comes_back_without_its_copy(at_home: C
     assert path.read_text() == text
 
 
-def test_an_entry_that_moss_wrote_is_not_taken_for_one_that_was_there(at_home: Cli) -> None:
+def test_an_entry_written_by_moss_does_not_count_as_an_earlier_one(at_home: Cli) -> None:
     path = write("codex", "a = 1\n")
     at_home("connect", "codex")
     path.write_text(path.read_text() + "\n[mcp_servers.b]\ncommand = 'b'\n")
@@ -98,16 +100,16 @@ def test_an_entry_that_moss_wrote_is_not_taken_for_one_that_was_there(at_home: C
     assert tomllib.loads(path.read_text()) == {"a": 1, "mcp_servers": {"b": {"command": "b"}}}
 
 
-def test_what_came_back_can_be_taken_out_too(at_home: Cli) -> None:
+def test_a_restored_entry_can_be_removed_too(at_home: Cli) -> None:
     path = write("cursor", FOUND["of moss"][1])
     at_home("connect", "cursor")
     told = at_home("connect", "cursor", "--remove").json
-    assert (told["connected"], "was there before" in told["next"]) == ("stdio", True)
+    assert (told["connected"], "from before is restored" in told["next"]) == ("stdio", True)
     assert at_home("connect", "cursor", "--remove").json["connected"] == "no"
     assert json.loads(path.read_text()) == {"mcpServers": {}}
 
 
-def test_an_entry_that_its_owner_took_out_and_wrote_anew_is_the_one_that_comes_back(at_home: Cli) -> None:
+def test_an_entry_rewritten_by_its_owner_is_the_one_that_is_restored(at_home: Cli) -> None:
     path = write("cursor", '{"mcpServers": {"moss": {"command": "first"}}}')
     at_home("connect", "cursor")
     path.write_text('{"mcpServers": {}}')
@@ -116,7 +118,7 @@ def test_an_entry_that_its_owner_took_out_and_wrote_anew_is_the_one_that_comes_b
     assert path.read_text() == '{"mcpServers": {}}'
 
 
-def test_a_try_shows_what_would_come_back_and_changes_nothing(at_home: Cli) -> None:
+def test_a_dry_run_shows_the_entry_to_restore_and_changes_nothing(at_home: Cli) -> None:
     path = write("codex", FOUND["toml"][1])
     at_home("connect", "codex")
     connected = path.read_bytes()
@@ -127,7 +129,7 @@ def test_a_try_shows_what_would_come_back_and_changes_nothing(at_home: Cli) -> N
     assert path.read_text() == FOUND["toml"][1]
 
 
-def test_what_is_remembered_is_for_its_owner_alone_and_goes_with_the_removal(at_home: Cli) -> None:
+def test_saved_entries_are_private_and_deleted_by_the_removal(at_home: Cli) -> None:
     write("zed", FOUND["a token"][1])
     at_home("connect", "zed")
     folder = Path(at_home.home) / "connected"
@@ -138,7 +140,7 @@ def test_what_is_remembered_is_for_its_owner_alone_and_goes_with_the_removal(at_
 
 
 @pytest.mark.parametrize("broken", [b"", b"[]", b"{}", b'{"before": 7, "at": "x"}', b"\xff"])
-def test_what_is_remembered_but_cannot_be_read_is_as_if_it_were_not_there(at_home: Cli, broken: bytes) -> None:
+def test_unreadable_saved_entries_are_ignored(at_home: Cli, broken: bytes) -> None:
     path = write("cursor", "{}")
     at_home("connect", "cursor")
     (kept,) = (Path(at_home.home) / "connected").iterdir()
@@ -156,7 +158,7 @@ esac
 """
 
 
-def test_claude_code_brings_it_back_itself(at_home: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claude_code_restores_the_entry_itself(at_home: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     claude = tmp_path / "bin" / "claude"
     claude.parent.mkdir()
     claude.write_text(OWN)
@@ -173,10 +175,10 @@ def test_claude_code_brings_it_back_itself(at_home: Cli, tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("before", [None, '{"a": 1}\n'], ids=["no file", "a file"])
 @pytest.mark.parametrize("copies", ["kept", "deleted"])
-def test_an_entry_that_the_user_changed_is_the_users(at_home: Cli, before: str | None, copies: str) -> None:
+def test_an_entry_changed_by_the_user_is_restored(at_home: Cli, before: str | None, copies: str) -> None:
     path = Path(CLIENTS["cursor"].file(USER)) if before is None else write("cursor", before)
     at_home("connect", "cursor")
-    theirs = jsonc.put(path.read_text(), ("mcpServers", "moss", "command"), "/opt/wrapper")
+    theirs = jsonc.set_value(path.read_text(), ("mcpServers", "moss", "command"), "/opt/wrapper")
     path.write_text(theirs)
     for way in WAYS:
         at_home("connect", "cursor", *way)
@@ -187,11 +189,11 @@ def test_an_entry_that_the_user_changed_is_the_users(at_home: Cli, before: str |
     assert path.read_text() == theirs
 
 
-def test_an_entry_with_a_member_that_the_user_added_is_removed(at_home: Cli) -> None:
+def test_an_entry_with_an_added_member_is_removed(at_home: Cli) -> None:
     path = Path(CLIENTS["cursor"].file(USER))
     at_home("connect", "cursor")
-    path.write_text(jsonc.put(path.read_text(), ("mcpServers", "moss", "autoApprove"), ["capsule_list"]))
+    path.write_text(jsonc.set_value(path.read_text(), ("mcpServers", "moss", "autoApprove"), ["capsule_list"]))
     at_home("connect", "cursor", "--http")
     assert "autoApprove" in path.read_text()
     at_home("connect", "cursor", "--remove")
-    assert not path.exists() or "moss" not in jsonc.read(path.read_text()).get("mcpServers", {})
+    assert not path.exists() or "moss" not in jsonc.parse(path.read_text()).get("mcpServers", {})

@@ -1,4 +1,4 @@
-"""TOML, changed in one table: the table is there, and every other byte is as it was."""
+"""Edits of TOML: one table changes, and every other byte stays."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOSS = (
 
 @st.composite
 def files(draw: st.DrawFn, *, moss: bool) -> str:
-    """A file as it may be found, with or without an entry for Moss."""
+    """Draw a typical file, with or without an entry for Moss."""
     pieces = draw(st.lists(st.sampled_from(PIECES), unique=True))
     tables = draw(st.lists(st.sampled_from(TABLES), unique=True))
     if moss:
@@ -71,17 +71,17 @@ def with_entry(text: str, entry: dict[str, Any] | None) -> dict[str, Any]:
 
 
 @given(files(moss=False))
-def test_what_was_put_and_removed_leaves_the_file_as_it_was(text: str) -> None:
-    changed = toml_edit.put(text, PATH, ENTRY)
+def test_adding_and_removing_an_entry_restores_the_file(text: str) -> None:
+    changed = toml_edit.set_value(text, PATH, ENTRY)
     assert changed.startswith(text)
     assert tomllib.loads(changed) == with_entry(text, ENTRY)
-    assert toml_edit.put(changed, PATH, ENTRY) == changed
-    assert toml_edit.remove(changed, PATH) == text
+    assert toml_edit.set_value(changed, PATH, ENTRY) == changed
+    assert toml_edit.remove_value(changed, PATH) == text
 
 
 @given(files(moss=True))
-def test_an_entry_is_replaced_where_it_stood(text: str) -> None:
-    changed = toml_edit.put(text, PATH, ENTRY)
+def test_an_entry_is_replaced_in_place(text: str) -> None:
+    changed = toml_edit.set_value(text, PATH, ENTRY)
     assert tomllib.loads(changed) == with_entry(text, ENTRY)
     before, _, after = changed.partition("[mcp_servers.moss]" + ("\r\n" if "\r\n" in changed else "\n") + "command")
     assert text.startswith(before)
@@ -89,12 +89,12 @@ def test_an_entry_is_replaced_where_it_stood(text: str) -> None:
 
 
 @given(files(moss=True))
-def test_a_removal_takes_the_table_with_its_tables_and_nothing_else(text: str) -> None:
-    changed = toml_edit.remove(text, PATH)
+def test_a_removal_deletes_the_table_and_its_subtables_only(text: str) -> None:
+    changed = toml_edit.remove_value(text, PATH)
     assert tomllib.loads(changed) == with_entry(text, None)
     kept = iter(text)
     assert all(sign in kept for sign in changed)
-    assert toml_edit.remove(changed, PATH) == changed
+    assert toml_edit.remove_value(changed, PATH) == changed
 
 
 @pytest.mark.parametrize(
@@ -102,28 +102,30 @@ def test_a_removal_takes_the_table_with_its_tables_and_nothing_else(text: str) -
     ['[mcp_servers]\nmoss = { command = "x" }\nb = 1\n', 'mcp_servers.moss.command = "x"\nmcp_servers.b = 1\n'],
 )
 def test_an_entry_in_another_form_is_replaced_too(text: str) -> None:
-    changed = toml_edit.put(text, PATH, ENTRY)
+    changed = toml_edit.set_value(text, PATH, ENTRY)
     assert tomllib.loads(changed) == with_entry(text, ENTRY)
-    assert tomllib.loads(toml_edit.remove(text, PATH)) == with_entry(text, None)
+    assert tomllib.loads(toml_edit.remove_value(text, PATH)) == with_entry(text, None)
 
 
-def test_servers_in_one_line_are_left_alone() -> None:
+def test_inline_server_tables_stay_unchanged() -> None:
     text = 'model = "x"\nmcp_servers = { other = { command = "x" } }\n'
     with pytest.raises(ConfigParseError, match="line 2: mcp_servers is written in one line"):
-        toml_edit.put(text, PATH, ENTRY)
+        toml_edit.set_value(text, PATH, ENTRY)
 
 
 @pytest.mark.parametrize("number", ["nan", "-nan", "+inf", "[1.0, nan]", "{ a = nan }"])
-def test_numbers_that_are_none_stay(number: str) -> None:
+def test_unusual_numbers_stay_unchanged(number: str) -> None:
     text = f"a = {number}\n\n[mcp_servers.other]\nb = {number}\n"
-    changed = toml_edit.put(text, PATH, ENTRY)
+    changed = toml_edit.set_value(text, PATH, ENTRY)
     assert changed.startswith(text)
-    assert toml_edit.remove(changed, PATH) == text
+    assert toml_edit.remove_value(changed, PATH) == text
     owned = changed + f"c = {number}\n"
-    assert toml_edit.put(owned, PATH, toml_edit.find(owned, PATH)) == owned, "the second time changes nothing"
+    assert toml_edit.set_value(owned, PATH, toml_edit.find_value(owned, PATH)) == owned, (
+        "the second time changes nothing"
+    )
 
 
-def test_what_is_no_toml_is_refused_with_its_line() -> None:
+def test_invalid_toml_is_refused_with_its_line() -> None:
     with pytest.raises(ConfigParseError) as refused:
-        toml_edit.put("a = 1\nb = = 2\n", PATH, ENTRY)
+        toml_edit.set_value("a = 1\nb = = 2\n", PATH, ENTRY)
     assert refused.value.line == 2

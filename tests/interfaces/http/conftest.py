@@ -1,4 +1,4 @@
-"""What the tests of the server share: one process for those that only ask, another for those that end it."""
+"""Shared HTTP servers: one for tests that only send requests, others that a test may stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from support.http_server import FAKES, UNHURRIED, HttpServer
 
 LIMITS = '{"token_calls_per_minute": 100000, "token_calls_at_once": 1000}'
-"""The settings of a server that all tests call with one token."""
+"""Rate limits high enough for all tests to share one token."""
 
 
 def unlimited(folder: Path) -> Path:
@@ -23,20 +23,20 @@ def unlimited(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    """A server that lives as long as the session, with pages of the tests."""
+    """Start a server for the whole session, with pages for the tests."""
     with HttpServer(unlimited(tmp_path_factory.mktemp("http")), "--log") as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    """The same with the tests' own tools."""
+    """Start a server with fake tools for the whole session."""
     with HttpServer(unlimited(tmp_path_factory.mktemp("fakes")), code=UNHURRIED + FAKES) as made:
         yield made
 
 
 @pytest.fixture
 def own_fakes(tmp_path: Path) -> Iterator[HttpServer]:
-    """A server with the tests' own tools that a test may end."""
+    """Start a server with fake tools that a test may stop."""
     with HttpServer(unlimited(tmp_path), code=UNHURRIED + FAKES) as made:
         yield made

@@ -1,4 +1,4 @@
-"""`moss serve --demo`: what a person sees at a terminal, and what a script sees without one."""
+"""`moss serve --demo` with and without a terminal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from moss_memory.connect.moss_command import connecting_lines
-from moss_memory.http.http_clients import connections
+from moss_memory.connect.moss_command import stdio_connect_commands
+from moss_memory.http.http_clients import connect_commands
 from support.http_server import HttpServer
 from support.patience import TIMEOUT_S
 from support.python_process import environment
@@ -27,7 +27,7 @@ MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 DEMO = [sys.executable, "-c", MOSS, "serve", "--demo"]
 
 
-def test_without_a_terminal_it_shows_that_it_answers_and_ends(tmp_path: Path) -> None:
+def test_without_a_terminal_the_demo_answers_once_and_exits(tmp_path: Path) -> None:
     done = subprocess.run(
         [*DEMO, "--port", "0"],
         stdin=subprocess.DEVNULL,
@@ -39,11 +39,11 @@ def test_without_a_terminal_it_shows_that_it_answers_and_ends(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert re.search(r"Pages at http://127\.0\.0\.1:\d+ answer: .*Moss", done.stdout)
     assert "Your own store is served by: " in done.stdout
-    assert str(tmp_path) not in done.stdout, "it told its folder, or the port and token of its own"
-    assert os.listdir(tmp_path) == [], "it left something behind, or made a store of the user's"
+    assert str(tmp_path) not in done.stdout, "the output names the folder, or a port or token"
+    assert os.listdir(tmp_path) == [], "files remain, or a store was created for the user"
 
 
-def test_only_the_demonstration_moves_on_to_another_port(server: HttpServer, tmp_path: Path) -> None:
+def test_only_the_demonstration_switches_to_another_port(server: HttpServer, tmp_path: Path) -> None:
     done = subprocess.run(
         [*DEMO, "--port", str(server.port)],
         stdin=subprocess.DEVNULL,
@@ -59,7 +59,7 @@ def test_only_the_demonstration_moves_on_to_another_port(server: HttpServer, tmp
 
 
 class Terminal:
-    """A demonstration at a terminal, and what a person types."""
+    """A demonstration that runs in a pseudo terminal."""
 
     def __init__(self, folder: Path, **variables: str) -> None:
         ours, theirs = pty.openpty()
@@ -76,7 +76,7 @@ class Terminal:
         self.shown = ""
 
     def until(self, pattern: str, times: int = 1) -> list[str]:
-        """Reads until a pattern was shown so often."""
+        """Read until a pattern was shown the given number of times."""
         while len(found := re.findall(pattern, self.shown)) < times:
             assert select.select([self._fd], [], [], TIMEOUT_S)[0], self.shown
             try:
@@ -91,7 +91,7 @@ class Terminal:
         os.write(self._fd, keys)
 
     def hang_up(self) -> None:
-        """Closes the terminal; the process cannot read or write any more."""
+        """Close the terminal, so that the process can neither read nor write."""
         os.close(self._fd)
         self._fd = -1
 
@@ -103,11 +103,11 @@ class Terminal:
             os.close(self._fd)
 
 
-def test_at_a_terminal_it_stays_and_enter_prints_a_new_link(tmp_path: Path) -> None:
+def test_at_a_terminal_the_demo_keeps_running_and_enter_prints_a_new_link(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     try:
         terminal.until("Your own store is served by: ")
-        assert "/mcp" not in terminal.shown, "it is not for agents"
+        assert "/mcp" not in terminal.shown, "an address for agents is shown"
         assert str(tmp_path) not in terminal.shown
         first = terminal.until(r"/sign-in/\S+")
         terminal.type(b"\n")
@@ -140,7 +140,7 @@ BANNER = "Demonstration, thrown away when the server stops"
 
 
 class Visitor:
-    """A browser at a demonstration: signs in by a link and reads its pages."""
+    """A client of a demonstration, which signs in by a link and reads pages."""
 
     def __init__(self, link: str, folder: Path) -> None:
         self.folder = folder
@@ -168,7 +168,7 @@ class Visitor:
 
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
-    """A demonstration whose user has a home of their own."""
+    """Start a demonstration whose user has a home of their own."""
     folder = tmp_path_factory.mktemp("demonstration")
     (folder / "tmp").mkdir()
     terminal = Terminal(folder / "tmp", MOSS_HOME=str(folder / "own"))
@@ -185,7 +185,7 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
      ("/search?q=refund", 200), ("/health", 200), ("/health/report", 200), ("/connect", 200), ("/nowhere", 404),
      ("/capsules/nothing", 404)],
 )  # fmt: skip
-def test_every_page_says_that_it_is_thrown_away_and_none_names_its_folder(
+def test_every_page_marks_the_demo_as_temporary_and_none_names_its_folder(
     visitor: Visitor, path: str, status: int
 ) -> None:
     found, page = visitor.page(path)
@@ -195,25 +195,27 @@ def test_every_page_says_that_it_is_thrown_away_and_none_names_its_folder(
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/nowhere"])
-def test_who_is_not_signed_in_is_told_too(visitor: Visitor, path: str) -> None:
+def test_visitors_without_a_session_are_informed_too(visitor: Visitor, path: str) -> None:
     assert BANNER in visitor.ask("GET", path, {"Accept": "text/html"})[1]
     assert BANNER in visitor.way_in
 
 
-def test_its_connect_page_is_that_of_the_users_own_server(visitor: Visitor) -> None:
+def test_the_connect_page_describes_the_users_own_server(visitor: Visitor) -> None:
     page = unescape(visitor.page("/connect")[1])
     lines = re.findall(r'data-copy="(.*?)">', visitor.page("/connect")[1])
     own = str(visitor.folder / "own")
-    wanted = [line for _, line in [*connecting_lines(), *connections("http://127.0.0.1:8314", f"{own}/token")]]
+    wanted = [
+        line for _, line in [*stdio_connect_commands(), *connect_commands("http://127.0.0.1:8314", f"{own}/token")]
+    ]
     assert [unescape(line) for line in lines] == wanted
     assert urlsplit(visitor.origin).netloc not in "".join(lines)
     assert f"{own}/token" in page
-    assert not os.path.exists(own), "looking around makes no store"
+    assert not os.path.exists(own), "reading pages created a store"
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer x"}, {"Accept": "text/html"}])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_it_is_no_server_for_agents(visitor: Visitor, method: str, headers: dict[str, str]) -> None:
+def test_the_demo_refuses_agents(visitor: Visitor, method: str, headers: dict[str, str]) -> None:
     (home,) = os.listdir(visitor.folder / "tmp")
     token = (visitor.folder / "tmp" / home / "token").read_text().strip()
     known = {"Authorization": f"Bearer {token}", **headers, "Content-Type": "application/json"}

@@ -1,4 +1,4 @@
-"""Nobody gets in: every route against every way in which a request can be another's."""
+"""Access control: every route against every kind of forged request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HUGE = 8 * 1024 * 1024 + 1
 
 
 class Route:
-    """A request that would be answered, to be made worse by a test."""
+    """A valid request to a route, which a test modifies."""
 
     def __init__(self, name: str, method: str, status: int) -> None:
         self.name = name
@@ -29,7 +29,7 @@ class Route:
         self.status = status
 
     def build(self, server: HttpServer) -> tuple[str, list[tuple[str, str]], str]:
-        """The path, the headers and the body with which the request is answered as it should be."""
+        """Return the path, the headers and the body of a valid request."""
         own = [("Origin", server.origin)]
         if self.name == "mcp":
             return "/mcp", [*server.in_session, *own], PING
@@ -112,7 +112,7 @@ def ids(route: Route) -> str:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=ids)
-def test_a_request_as_it_should_be_is_answered(server: HttpServer, route: Route) -> None:
+def test_a_valid_request_is_answered(server: HttpServer, route: Route) -> None:
     path, headers, body = route.build(server)
     answer = server.ask(route.method, path, headers, body)
     assert answer.status == route.status
@@ -120,14 +120,14 @@ def test_a_request_as_it_should_be_is_answered(server: HttpServer, route: Route)
 
 
 @pytest.mark.parametrize("name", ["localhost", "[::1]", "127.0.0.1"])
-def test_every_name_of_this_machine_is_answered(server: HttpServer, name: str) -> None:
+def test_every_local_host_name_is_accepted(server: HttpServer, name: str) -> None:
     host = f"{name}:{server.port}"
     assert server.ask("GET", "/", [("Host", host), ("Origin", f"http://{host}")]).status == 200
 
 
 @pytest.mark.parametrize("attack", REFUSED)
 @pytest.mark.parametrize("route", ROUTES, ids=ids)
-def test_what_comes_from_elsewhere_is_refused_on_every_route(server: HttpServer, route: Route, attack: str) -> None:
+def test_a_foreign_request_is_refused_on_every_route(server: HttpServer, route: Route, attack: str) -> None:
     path, headers, body = route.build(server)
     status, change = REFUSED[attack]
     answer = server.ask(route.method, path, change(server, headers), body)
@@ -144,7 +144,7 @@ def test_a_link_on_another_page_may_be_followed(server: HttpServer, site: str) -
 
 
 def flipped(secret: str) -> str:
-    """A secret of the same length that differs in its last letter."""
+    """Return a secret of the same length that differs in its last letter."""
     return secret[:-1] + ("a" if secret[-1] != "a" else "b")
 
 
@@ -156,7 +156,7 @@ def without(headers: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
     "given", [None, "Bearer", "Bearer x", "Basic TOKEN", "TOKEN", "Bearer TOKENx", "Bearer x TOKEN", "Bearer FLIPPED"]
 )
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.name in ("mcp", "new link")], ids=ids)
-def test_a_program_without_the_token_is_told_how_to_connect(
+def test_a_program_without_the_token_gets_instructions_to_connect(
     server: HttpServer, route: Route, given: str | None
 ) -> None:
     path, headers, body = route.build(server)
@@ -176,7 +176,7 @@ def test_no_method_of_mcp_answers_without_the_token(server: HttpServer, method: 
     assert server.ask(method, "/mcp").status == 401
 
 
-def test_a_cookie_is_no_token(server: HttpServer) -> None:
+def test_a_cookie_is_not_accepted_as_token(server: HttpServer) -> None:
     cookie = server.sign_in()
     typed = [("Content-Type", "application/json"), ("Origin", server.origin)]
     assert server.ask("POST", "/mcp", [*cookie, *typed], PING).status == 401
@@ -184,7 +184,7 @@ def test_a_cookie_is_no_token(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp", given, PING).status == 401
 
 
-def test_a_token_is_no_cookie(server: HttpServer) -> None:
+def test_a_token_is_not_accepted_as_cookie(server: HttpServer) -> None:
     server.sign_in()
     assert server.ask("GET", f"{server.base}/", server.authorized).status == 401
 
@@ -201,7 +201,7 @@ def test_a_browser_that_is_not_signed_in_sees_no_page(server: HttpServer, cookie
     assert_confined(answer, browser=True)
 
 
-def test_pages_have_no_other_address(server: HttpServer) -> None:
+def test_pages_are_served_at_no_other_address(server: HttpServer) -> None:
     cookie = server.sign_in()
     assert server.ask("GET", "/" + "0" * 32 + "/", cookie).status == 404
     assert server.ask("GET", server.base + "0/", cookie).status == 404
@@ -212,19 +212,19 @@ def test_pages_have_no_other_address(server: HttpServer) -> None:
     "kind",
     [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"],
 )
-def test_a_message_of_another_type_is_refused(server: HttpServer, kind: str | None) -> None:
+def test_a_message_of_another_content_type_is_refused(server: HttpServer, kind: str | None) -> None:
     headers = without(server.authorized, "Content-Type") + ([] if kind is None else [("Content-Type", kind)])
     assert server.ask("POST", "/mcp", headers, PING).status == 415
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"])
-def test_a_message_is_json(server: HttpServer, kind: str) -> None:
+def test_a_message_must_be_json(server: HttpServer, kind: str) -> None:
     headers = [*without(server.in_session, "Content-Type"), ("Content-Type", kind)]
     assert server.ask("POST", "/mcp", headers, PING).status == 200
 
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/json", "multipart/form-data; boundary=x"])
-def test_a_form_of_another_type_is_refused(server: HttpServer, kind: str | None) -> None:
+def test_a_form_of_another_content_type_is_refused(server: HttpServer, kind: str | None) -> None:
     path, headers, body = Route("form", "POST", 200).build(server)
     changed = without(headers, "Content-Type") + ([] if kind is None else [("Content-Type", kind)])
     before = changes(server)
@@ -271,7 +271,7 @@ def test_a_script_may_send_the_token_in_a_header(server: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_pages_know_only_reading_and_forms(server: HttpServer, method: str) -> None:
+def test_pages_accept_only_reads_and_forms(server: HttpServer, method: str) -> None:
     path, headers, body = Route("form", "POST", 200).build(server)
     assert server.ask(method, path, headers, body).status == 405
 
@@ -326,7 +326,7 @@ def test_the_log_has_no_name_no_text_and_no_secret(server: HttpServer) -> None:
     assert [secret for secret in secrets if secret in log] == []
 
 
-def test_a_bug_in_a_page_is_no_answer_to_its_reader(server: HttpServer) -> None:
+def test_a_bug_in_a_page_reveals_no_details(server: HttpServer) -> None:
     cookie = server.sign_in()
     answer = server.ask("GET", f"{server.base}/broken?why=the+secret+cause", cookie)
     assert answer.status == 500
@@ -334,7 +334,7 @@ def test_a_bug_in_a_page_is_no_answer_to_its_reader(server: HttpServer) -> None:
     assert_confined(answer, browser=True)
 
 
-def test_what_is_no_http_is_refused(server: HttpServer) -> None:
+def test_bytes_that_are_not_http_are_refused(server: HttpServer) -> None:
     answer = server.ask("POST", "/mcp", [*server.authorized, ("Content-Length", "1"), ("Content-Length", "2")])
     assert answer.status == 400
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -366,9 +366,7 @@ ODD_HEADERS = [
 
 @pytest.mark.parametrize("odd", ODD_HEADERS, ids=lambda odd: f"{odd[0]} {odd[1][:8]!r}")
 @pytest.mark.parametrize("route", ROUTES, ids=ids)
-def test_nothing_odd_in_a_header_is_a_fault_of_the_server(
-    server: HttpServer, route: Route, odd: tuple[str, str]
-) -> None:
+def test_a_malformed_header_causes_no_server_error(server: HttpServer, route: Route, odd: tuple[str, str]) -> None:
     path, headers, body = route.build(server)
     name, value = odd
     sent = [*((key, old) for key, old in headers if key.lower() != name.lower()), (name, value)]
@@ -390,7 +388,7 @@ def test_nothing_odd_in_a_header_is_a_fault_of_the_server(
         "/?" + "a=b&" * 5_000,
     ],
 )
-def test_nothing_odd_in_a_path_is_a_fault_of_the_server(server: HttpServer, path: str) -> None:
+def test_a_malformed_path_causes_no_server_error(server: HttpServer, path: str) -> None:
     for method, headers in (("GET", []), ("POST", server.in_session)):
         assert server.ask(method, path, headers, PING if headers else "").status < 500
 
@@ -402,19 +400,19 @@ def test_too_many_fields_are_refused(server: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "TRACE", "OPTIONS"])
-def test_the_first_page_can_only_be_read(server: HttpServer, method: str) -> None:
+def test_the_first_page_accepts_only_reads(server: HttpServer, method: str) -> None:
     assert server.ask(method, "/").status == 405
 
 
 @pytest.mark.parametrize("address", ["http://evil.example/", "http://HOST/", "*", "evil.example:80"])
-def test_a_request_names_a_path_and_no_other_server(server: HttpServer, address: str) -> None:
+def test_a_request_for_another_server_is_refused(server: HttpServer, address: str) -> None:
     asked = address.replace("HOST", server.host)
     with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(f"OPTIONS {asked} HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
         assert opened.recv(12) == b"HTTP/1.1 400"
 
 
-def test_a_form_that_breaks_off_changes_nothing(server: HttpServer) -> None:
+def test_a_truncated_form_changes_nothing(server: HttpServer) -> None:
     path, headers, body = Route("form", "POST", 200).build(server)
     before, logged = changes(server), server.stderr().count("POST /... 400")
     sent = [*headers, ("Content-Length", str(len(body) + 1))]
@@ -434,7 +432,7 @@ def test_an_endless_head_is_not_read_to_its_end(server: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("size", [60_000, 65_536, 70_000, 200_000, 1_000_000, 8_000_000])
-def test_a_long_body_is_no_long_head(server: HttpServer, size: int) -> None:
+def test_a_long_body_does_not_count_as_head(server: HttpServer, size: int) -> None:
     for _ in range(3):
         answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x" * size}})
         assert (answer.status, answer.json) == (200, {"jsonrpc": "2.0", "id": 1, "result": {}})
@@ -450,13 +448,13 @@ timeouts.BODY_S = 0.5
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    """A server that waits for nobody."""
+    """Start a server with short timeouts."""
     with HttpServer(tmp_path_factory.mktemp("impatient") / "home", code=IMPATIENT + SERVE) as made:
         yield made
 
 
 @pytest.mark.parametrize("begun", ["", "GET / HTTP/1.1\r\nHost: 127"])
-def test_who_sends_no_whole_request_is_not_waited_for(impatient: HttpServer, begun: str) -> None:
+def test_an_incomplete_request_times_out(impatient: HttpServer, begun: str) -> None:
     with socket.create_connection(("127.0.0.1", impatient.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(begun.encode())
         assert opened.recv(1) == b""
@@ -466,7 +464,7 @@ def test_who_sends_no_whole_request_is_not_waited_for(impatient: HttpServer, beg
 @pytest.mark.parametrize(
     "sent", [["GET / HTTP"], ["", "GET / HTTP"], ["", "\r\n"]], ids=["at once", "later", "no word"]
 )
-def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: HttpServer, sent: list[str]) -> None:
+def test_an_incomplete_second_request_times_out(impatient: HttpServer, sent: list[str]) -> None:
     with socket.create_connection(("127.0.0.1", impatient.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(f"GET / HTTP/1.1\r\nHost: {impatient.host}\r\n\r\n{sent[0]}".encode())
         assert opened.recv(15) == b"HTTP/1.1 200 OK"
@@ -475,20 +473,20 @@ def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: 
             assert b"</html>" in said.read()
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(impatient: HttpServer) -> None:
+def test_a_missing_body_times_out(impatient: HttpServer) -> None:
     headers = [*impatient.authorized, ("Content-Length", "100")]
     assert impatient.ask("POST", "/mcp", headers, '{"jsonrpc"').status == 408
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:PORT", "evil.example"])
-def test_what_is_left_of_a_request_that_was_answered_is_not_waited_for(impatient: HttpServer, host: str) -> None:
+def test_the_rest_of_an_answered_request_times_out(impatient: HttpServer, host: str) -> None:
     head = f"POST /mcp HTTP/1.1\r\nHost: {host.replace('PORT', str(impatient.port))}\r\nContent-Length: 1000\r\n\r\n"
     with socket.create_connection(("127.0.0.1", impatient.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(head.encode())
         assert opened.recv(12) in (b"HTTP/1.1 401", b"HTTP/1.1 421")
         opened.sendall(b"x")
         with opened.makefile("rb") as said:
-            said.read()  # to the end, which comes
+            said.read()  # until the server closes the connection
 
 
 def changes(server: HttpServer) -> int:
@@ -497,7 +495,7 @@ def changes(server: HttpServer) -> int:
 
 
 def assert_confined(answer: Answer, *, browser: bool) -> None:
-    """Every answer says what it is, and one that a browser may show says what it may do."""
+    """Assert that an answer forbids sniffing and caching, and framing and scripts if a browser may show it."""
     headers: dict[str, Any] = answer.headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cache-control"] == "no-store"
@@ -511,9 +509,7 @@ def assert_confined(answer: Answer, *, browser: bool) -> None:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/sign-in", 401)])
-def test_a_browser_that_went_astray_gets_a_page_and_a_program_a_line(
-    server: HttpServer, path: str, status: int
-) -> None:
+def test_refusals_are_pages_for_browsers_and_lines_for_programs(server: HttpServer, path: str, status: int) -> None:
     page = server.ask("GET", path, [("Accept", "text/html,*/*")])
     line = server.ask("GET", path)
     assert (page.status, line.status) == (status, status)

@@ -1,4 +1,4 @@
-"""What strangers, slow senders and large bodies can use up of a server: never so much that its owner waits."""
+"""Resource limits of the server: idle connections, slow senders and large bodies never block its owner."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ PING = json.dumps(request("ping"))
 
 
 @pytest.fixture(scope="module")
-def poor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    """A server that may open 256 files, its connections included."""
-    with HttpServer(tmp_path_factory.mktemp("poor") / "home", code=FEW_DESCRIPTORS + SERVE) as made:
+def limited_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    """Start a server that may open 256 files, connections included."""
+    with HttpServer(tmp_path_factory.mktemp("limited_server") / "home", code=FEW_DESCRIPTORS + SERVE) as made:
         yield made
 
 
 @contextmanager
 def idle(server: HttpServer, count: int, begun: bytes = b"") -> Iterator[list[socket.socket]]:
-    """Connections that send no whole request."""
+    """Open connections that send incomplete requests."""
     with ExitStack() as stack:
         opened = []
         for _ in range(count):
@@ -57,34 +57,36 @@ def took_s(ask: Callable[[], Answer]) -> float:
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: "])
-def test_the_owner_is_answered_while_idle_connections_knock(poor: HttpServer, begun: bytes) -> None:
-    poor.post(request("ping"))
-    with idle(poor, 400, begun):
-        assert took_s(lambda: poor.post(request("ping"))) < ANSWERED_S
-        assert took_s(lambda: poor.ask("GET", f"{poor.base}/", poor.sign_in())) < ANSWERED_S
-    assert "Traceback" not in poor.stderr()
+def test_the_owner_is_answered_while_idle_connections_arrive(limited_server: HttpServer, begun: bytes) -> None:
+    limited_server.post(request("ping"))
+    with idle(limited_server, 400, begun):
+        assert took_s(lambda: limited_server.post(request("ping"))) < ANSWERED_S
+        assert (
+            took_s(lambda: limited_server.ask("GET", f"{limited_server.base}/", limited_server.sign_in())) < ANSWERED_S
+        )
+    assert "Traceback" not in limited_server.stderr()
 
 
-def test_of_too_many_idle_connections_the_oldest_are_closed(poor: HttpServer) -> None:
-    with idle(poor, 200) as opened:
+def test_the_oldest_of_too_many_idle_connections_are_closed(limited_server: HttpServer) -> None:
+    with idle(limited_server, 200) as opened:
         assert opened[0].recv(1) == b""
-        opened[-1].sendall(f"GET / HTTP/1.1\r\nHost: {poor.host}\r\n\r\n".encode())
+        opened[-1].sendall(f"GET / HTTP/1.1\r\nHost: {limited_server.host}\r\n\r\n".encode())
         assert opened[-1].recv(15) == b"HTTP/1.1 200 OK"
 
 
-def test_a_connection_that_has_shown_the_token_stays_open(poor: HttpServer) -> None:
-    kept = http.client.HTTPConnection("127.0.0.1", poor.port, timeout=TIMEOUT_S)
-    poor.send(kept, "POST", "/mcp", poor.in_session, PING)
+def test_an_authenticated_connection_stays_open(limited_server: HttpServer) -> None:
+    kept = http.client.HTTPConnection("127.0.0.1", limited_server.port, timeout=TIMEOUT_S)
+    limited_server.send(kept, "POST", "/mcp", limited_server.in_session, PING)
     assert Answer(kept.getresponse()).status == 200
     used = kept.sock
-    with idle(poor, 400):
-        poor.send(kept, "POST", "/mcp", poor.in_session, PING)
+    with idle(limited_server, 400):
+        limited_server.send(kept, "POST", "/mcp", limited_server.in_session, PING)
         assert Answer(kept.getresponse()).status == 200
     assert kept.sock is used
     kept.close()
 
 
-def test_connections_that_begin_no_handshake_count_too(tmp_path: Path) -> None:
+def test_connections_without_a_handshake_count_too(tmp_path: Path) -> None:
     certificate, key = made_certificate(tmp_path)
     options = ("--tls-cert", str(certificate), "--tls-key", str(key))
     with HttpServer(tmp_path / "home", *options, code=FEW_DESCRIPTORS + SERVE) as server, idle(server, 400) as opened:
@@ -104,7 +106,7 @@ def test_connections_that_begin_no_handshake_count_too(tmp_path: Path) -> None:
 
 
 class Peer:
-    """A connection that a test opens."""
+    """A fake connection."""
 
     def __init__(self, peer: str, *, busy: bool = False) -> None:
         self.peer = peer
@@ -125,34 +127,34 @@ def added(limits: ConnectionLimits, peer: str, count: int) -> list[Peer]:
     return made
 
 
-def test_another_machine_has_few_connections_and_this_one_as_many_as_there_may_be() -> None:
-    limits = ConnectionLimits(most=300, most_unproven=200)
+def test_remote_peers_have_few_connections_and_local_ones_the_maximum() -> None:
+    limits = ConnectionLimits(most=300, most_unauthenticated=200)
     ours = added(limits, "127.0.0.1", 100)
     theirs = added(limits, "192.0.2.1", MAX_OF_ADDRESS + 10)
     assert [one.is_open for one in theirs] == [False] * 10 + [True] * MAX_OF_ADDRESS
     assert all(one.is_open for one in ours)
 
 
-def test_a_proven_connection_is_closed_only_when_there_is_no_other() -> None:
-    limits = ConnectionLimits(most=4, most_unproven=2)
-    proven = added(limits, "127.0.0.1", 2)
-    for one in proven:
-        limits.prove(one)
+def test_an_authenticated_connection_is_closed_only_if_there_is_no_other() -> None:
+    limits = ConnectionLimits(most=4, most_unauthenticated=2)
+    authenticated = added(limits, "127.0.0.1", 2)
+    for one in authenticated:
+        limits.mark_authenticated(one)
     strangers = added(limits, "127.0.0.1", 4)
-    assert [one.is_open for one in (*proven, *strangers)] == [True, True, False, False, True, True]
+    assert [one.is_open for one in (*authenticated, *strangers)] == [True, True, False, False, True, True]
     for one in strangers[2:]:
-        limits.prove(one)
-    proven[0].busy = True
+        limits.mark_authenticated(one)
+    authenticated[0].busy = True
     (last,) = added(limits, "127.0.0.1", 1)
-    assert [one.is_open for one in (*proven, *strangers[2:], last)] == [True, False, True, True, True]
+    assert [one.is_open for one in (*authenticated, *strangers[2:], last)] == [True, False, True, True, True]
 
 
-def test_when_all_connections_are_busy_a_new_one_is_closed() -> None:
-    limits = ConnectionLimits(most=2, most_unproven=1)
+def test_a_new_connection_is_closed_if_all_others_are_busy() -> None:
+    limits = ConnectionLimits(most=2, most_unauthenticated=1)
     busy = [Peer("127.0.0.1", busy=True) for _ in range(2)]
     for one in busy:
         limits.add(one)
-        limits.prove(one)
+        limits.mark_authenticated(one)
     (last,) = added(limits, "127.0.0.1", 1)
     assert [one.is_open for one in (*busy, last)] == [True, True, False]
 
@@ -174,14 +176,14 @@ def test_failures_to_accept_are_logged_once_a_minute_without_a_traceback(capfd: 
 
 
 def half_sent(server: HttpServer, size: int) -> http.client.HTTPConnection:
-    """A request of which a body of this size and one byte more is announced."""
+    """Send a request with a body of this size that announces one byte more."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
     headers = [*server.authorized, ("Content-Length", str(size + 1))]
     server.send(connection, "POST", "/mcp", headers, b" " * size)
     return connection
 
 
-def test_bodies_have_a_budget_together(tmp_path: Path) -> None:
+def test_bodies_share_one_memory_budget(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", code=SMALL_BUDGET + SERVE) as server:
         large = json.dumps({**request("ping"), "params": {"x": "x" * 600_000}})
         waiting = half_sent(server, 600_000)
@@ -197,19 +199,19 @@ def test_bodies_have_a_budget_together(tmp_path: Path) -> None:
         wait_until(refused, "the second body is not refused")
         assert server.post(request("ping")).status == 200
         waiting.close()
-        wait_until(lambda: not refused(), "the budget is not given back")
+        wait_until(lambda: not refused(), "the budget is not released")
         for _ in range(5):
             assert server.ask("POST", "/mcp", server.in_session, large).status == 200
 
 
-def test_a_body_that_pauses_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_stalled_body_times_out(tmp_path: Path) -> None:
     stall = "from moss_memory.http import request_body\nrequest_body.STALL_S = 0.1\n"
     with HttpServer(tmp_path / "home", code=stall + SERVE) as server:
         answer = Answer(half_sent(server, 100_000).getresponse())
         assert (answer.status, answer.headers["connection"]) == (408, "close")
 
 
-def test_a_token_after_the_body_is_none(server: HttpServer) -> None:
+def test_a_token_after_the_body_is_ignored(server: HttpServer) -> None:
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: {server.host}\r\nContent-Type: application/json\r\n"
         "Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n"
@@ -227,9 +229,9 @@ def test_a_cookie_of_the_same_name_from_another_port_does_not_sign_out(server: H
     assert answer.status == 200
 
 
-def test_of_two_cookies_the_one_that_is_signed_in_counts() -> None:
+def test_the_valid_one_of_two_cookies_is_used() -> None:
     sign_in = SignIn(BrowserKey("x" * 43), secure=False)
-    made = str(sign_in.consume(sign_in.new_code())).partition(";")[0]
+    made = str(sign_in.consume(sign_in.new_link_code())).partition(";")[0]
     assert sign_in.session(f"moss=x; {made}".encode()) is not None
     assert sign_in.session(b"moss=x; moss=y") is None
 
@@ -247,6 +249,6 @@ def test_a_second_signal_changes_nothing(tmp_path: Path, number: signal.Signals)
         assert Answer(connection.getresponse()).json["result"]["structuredContent"] == {"kept": 1}
         connection.close()
         while server.process.poll() is None:
-            server.process.send_signal(number)  # also while it closes the store
+            server.process.send_signal(number)  # some of them while the store closes
         assert server.process.returncode == 0
         assert "Traceback" not in server.stderr()

@@ -15,7 +15,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.http import sessions as sessions_module
-from moss_memory.http.session_ids import new_id, read_id
+from moss_memory.http.session_ids import read_session_id, sign_session_id
 from moss_memory.http.sessions import IDLE_S, Session, Sessions
 from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 from support.http_server import FAKES, Answer, HttpServer
@@ -37,14 +37,14 @@ def without(headers: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
 
 
 def events(body: str) -> list[Any]:
-    """The messages in a stream."""
+    """Return the messages of an event stream."""
     parts = [part for part in body.split("\n\n") if part.strip().startswith("event: message\ndata: ")]
     return [json.loads(part.partition("data: ")[2]) for part in parts]
 
 
 @contextmanager
 def listening(server: HttpServer, headers: list[tuple[str, str]], method: str = "GET", body: str = "") -> Iterator[Any]:
-    """A stream that is open."""
+    """Open an event stream."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
     server.send(connection, method, "/mcp", headers, body)
     try:
@@ -71,13 +71,13 @@ def test_initialize_opens_a_session(fakes: HttpServer, version: str) -> None:
     assert pinged.json["result"] == {}
 
 
-def test_every_session_has_an_id_of_its_own(fakes: HttpServer) -> None:
+def test_session_ids_are_unique(fakes: HttpServer) -> None:
     ids = {fakes.open()[0][1] for _ in range(5)}
     assert len(ids) == 5
     assert all(len(one) >= 32 and one.isalnum() for one in ids)
 
 
-def test_a_handshake_that_fails_opens_no_session(fakes: HttpServer) -> None:
+def test_a_failed_handshake_opens_no_session(fakes: HttpServer) -> None:
     message = request("initialize", {"protocolVersion": 3})
     answer = fakes.ask("POST", "/mcp", fakes.authorized, json.dumps(message))
     assert answer.status == 400
@@ -99,7 +99,7 @@ def test_initialize_in_a_session_that_has_ended_is_not_found(fakes: HttpServer) 
 
 
 @pytest.mark.parametrize("version", ["1999-01-01", "x", "2025-06-1"])
-def test_a_version_that_nobody_speaks_is_refused(fakes: HttpServer, version: str) -> None:
+def test_an_unknown_protocol_version_is_refused(fakes: HttpServer, version: str) -> None:
     told = ("Mcp-Protocol-Version", version)
     assert fakes.post(request("ping"), told).status == 400
     assert fakes.ask("GET", "/mcp", [*fakes.in_session, told]).status == 400
@@ -118,7 +118,7 @@ def test_a_session_that_was_ended_is_gone(fakes: HttpServer) -> None:
     assert fakes.ask("POST", "/mcp", headers, json.dumps(request("ping"))).status == 404
 
 
-def test_no_session_ends_because_others_come(own_fakes: HttpServer) -> None:
+def test_new_sessions_end_no_other_session(own_fakes: HttpServer) -> None:
     opened = [own_fakes.open() for _ in range(150)]
     ping = json.dumps(request("ping"))
     asked = [own_fakes.ask("POST", "/mcp", [*own_fakes.authorized, *one], ping).status for one in opened]
@@ -126,7 +126,7 @@ def test_no_session_ends_because_others_come(own_fakes: HttpServer) -> None:
 
 
 class Journal:
-    """The part of sessions that outlives a process."""
+    """A fake of the stored part of sessions."""
 
     def __init__(self) -> None:
         self.noted: dict[str, tuple[int, bool]] = {}
@@ -145,7 +145,7 @@ TOKEN = "ab" * 32
 
 
 class Process:
-    """The sessions of one process, by a clock of the test."""
+    """The sessions of one process with a fake clock."""
 
     def __init__(self, journal: Journal, now: list[float]) -> None:
         self.sessions = Sessions(journal, clock_s=lambda: now[0])  # type: ignore[arg-type]
@@ -157,7 +157,7 @@ class Process:
         return asyncio.run(self.sessions.find(id, token))
 
 
-def test_a_session_that_idles_for_a_day_ends() -> None:
+def test_a_session_idle_for_a_day_ends() -> None:
     now = [1_000_000.0]
     process = Process(Journal(), now)
     session = process.open()
@@ -168,7 +168,7 @@ def test_a_session_that_idles_for_a_day_ends() -> None:
     assert sessions_module.IDLE_S == 24 * 3600
 
 
-def test_another_process_accepts_a_session_until_it_idled_for_a_day_or_was_ended() -> None:
+def test_another_process_accepts_a_session_until_it_expires_or_ends() -> None:
     now, journal = [1_000_000.0], Journal()
     first, second = Process(journal, now), Process(journal, now)
     session = first.open()
@@ -179,7 +179,7 @@ def test_another_process_accepts_a_session_until_it_idled_for_a_day_or_was_ended
     found = second.find(session.id)
     assert found is not None
     assert (found.version, found.client) == ("2025-11-25", "tester")
-    assert second.find(session.id, "cd" * 32) is None, "it belongs to the token that opened it"
+    assert second.find(session.id, "cd" * 32) is None, "a session is valid only for its own token"
     asyncio.run(first.sessions.end(session))
     assert first.find(session.id) is None
     assert Process(journal, now).find(session.id) is None
@@ -189,7 +189,7 @@ def test_another_process_accepts_a_session_until_it_idled_for_a_day_or_was_ended
     assert Process(journal, now).find(other.id) is None
 
 
-def test_sessions_that_a_process_forgets_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evicted_sessions_stay_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions_module, "MAX_IN_MEMORY", 3)
     process = Process(Journal(), [1_000_000.0])
     opened = [process.open() for _ in range(10)]
@@ -198,20 +198,20 @@ def test_sessions_that_a_process_forgets_go_on(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("client", ["", "x", "\u00e4" * 200, "\U0001f600" * 40, "a\ud800b"])
-def test_an_id_tells_its_session_and_cannot_be_forged(client: str) -> None:
-    made = new_id(b"key", "2025-06-18", client, TOKEN, 5.5)
-    found = read_id((b"other", b"key"), made)
+def test_a_session_id_cannot_be_forged(client: str) -> None:
+    made = sign_session_id(b"key", "2025-06-18", client, TOKEN, 5.5)
+    found = read_session_id((b"other", b"key"), made)
     assert found is not None
     assert (found.version, found.opened_s) == ("2025-06-18", 5)
     assert TOKEN.startswith(found.token)
     assert made.isalnum()
     assert made.isascii()
-    assert read_id((b"other",), made) is None
+    assert read_session_id((b"other",), made) is None
     for at in range(0, len(made), 7):
         changed = made[:at] + ("0" if made[at] != "0" else "1") + made[at + 1 :]
-        assert read_id((b"key",), changed) is None
+        assert read_session_id((b"key",), changed) is None
     for text in ("", "x", made[:-2], made + "00", made.upper() + "A", " " + made[1:], made[:-1] + "\u0661"):
-        assert read_id((b"key",), text) is None
+        assert read_session_id((b"key",), text) is None
 
 
 @pytest.mark.parametrize(
@@ -225,25 +225,25 @@ def test_an_id_tells_its_session_and_cannot_be_forged(client: str) -> None:
         ("text/html", 406),
     ],
 )
-def test_what_the_client_takes_is_heeded(fakes: HttpServer, accept: str, status: int) -> None:
+def test_the_accept_header_is_respected(fakes: HttpServer, accept: str, status: int) -> None:
     headers = [*without(fakes.in_session, "Accept"), ("Accept", accept)]
     assert fakes.ask("POST", "/mcp", headers, json.dumps(request("ping"))).status == status
 
 
-def test_who_listens_must_take_events(fakes: HttpServer) -> None:
+def test_a_listener_must_accept_events(fakes: HttpServer) -> None:
     headers = [*fakes.authorized, *fakes.open()]
     assert fakes.ask("GET", "/mcp", [*without(headers, "Accept"), ("Accept", "application/json")]).status == 406
 
 
 @pytest.mark.parametrize("body", ["", "x", "{", "1", '"x"', "null", "\xff"])
-def test_what_is_no_message_is_refused(fakes: HttpServer, body: str) -> None:
+def test_an_invalid_http_message_is_refused(fakes: HttpServer, body: str) -> None:
     answer = fakes.ask("POST", "/mcp", fakes.in_session, body)
     assert answer.status == 400
     assert answer.json["error"]["code"] in (-32700, -32600)
     assert answer.json["id"] is None
 
 
-def test_a_method_that_is_not_there_is_answered_as_such(fakes: HttpServer) -> None:
+def test_an_unknown_method_is_answered_with_an_error(fakes: HttpServer) -> None:
     assert fakes.post(request("nothing")).json["error"]["code"] == -32601
 
 
@@ -252,7 +252,7 @@ def test_a_response_of_the_client_is_accepted(fakes: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-def test_batches_belong_to_one_version(fakes: HttpServer, version: str) -> None:
+def test_batches_are_accepted_in_one_version_only(fakes: HttpServer, version: str) -> None:
     headers = [*fakes.authorized, *fakes.open(version)]
     batch = [
         request("ping", id=1),
@@ -275,7 +275,7 @@ def test_batches_belong_to_one_version(fakes: HttpServer, version: str) -> None:
 # Calls
 
 
-def test_progress_comes_as_events_before_the_answer(fakes: HttpServer, tmp_path: Path) -> None:
+def test_progress_is_sent_as_events_before_the_answer(fakes: HttpServer, tmp_path: Path) -> None:
     (tmp_path / "gate").touch()
     asked = {"gate": str(tmp_path / "gate"), "steps": 3}
     answer = fakes.post(call("haul", asked, id=7, _meta={"progressToken": "p"}))
@@ -287,7 +287,7 @@ def test_progress_comes_as_events_before_the_answer(fakes: HttpServer, tmp_path:
     assert "kept" in last["result"]["structuredContent"]
 
 
-def test_who_takes_no_events_gets_json(fakes: HttpServer, tmp_path: Path) -> None:
+def test_a_client_that_accepts_no_events_gets_json(fakes: HttpServer, tmp_path: Path) -> None:
     (tmp_path / "gate").touch()
     asked = call("haul", {"gate": str(tmp_path / "gate"), "steps": 3}, _meta={"progressToken": "p"})
     headers = [*without(fakes.in_session, "Accept"), ("Accept", "application/json")]
@@ -296,7 +296,7 @@ def test_who_takes_no_events_gets_json(fakes: HttpServer, tmp_path: Path) -> Non
     assert "kept" in structured(answer)
 
 
-def test_a_call_that_tells_nothing_is_answered_as_json(fakes: HttpServer) -> None:
+def test_a_call_without_progress_is_answered_as_json(fakes: HttpServer) -> None:
     answer = fakes.post(call("echo", {"text": "hi"}, _meta={"progressToken": "p"}))
     assert answer.headers["content-type"] == "application/json"
     assert structured(answer) == {"text": "hi"}
@@ -311,7 +311,7 @@ def test_a_long_call_is_kept_alive_by_comments(tmp_path: Path) -> None:
             assert events(response.read().decode())[-1]["result"]["structuredContent"] == {"kept": 1}
 
 
-def test_a_bug_is_logged_without_what_it_says(fakes: HttpServer) -> None:
+def test_a_bug_is_logged_without_its_message(fakes: HttpServer) -> None:
     answer = fakes.post(call("crash"))
     assert structured(answer)["error"]["code"] == "INTERNAL"
     assert "secret" not in answer.text
@@ -319,7 +319,7 @@ def test_a_bug_is_logged_without_what_it_says(fakes: HttpServer) -> None:
     assert "RuntimeError: the secret cause" not in fakes.stderr()
 
 
-def test_ids_of_two_clients_do_not_meet(own_fakes: HttpServer, tmp_path: Path) -> None:
+def test_request_ids_of_two_clients_are_independent(own_fakes: HttpServer, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     mine, other = own_fakes.open(), own_fakes.open()
     haul = json.dumps(call("haul", {"gate": str(gate)}, id=1))
@@ -344,7 +344,7 @@ def test_a_cancelled_call_leaves_nothing(own_fakes: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("era", ["session", "stateless"])
-def test_a_client_that_goes_away_has_cancelled_its_call(own_fakes: HttpServer, tmp_path: Path, era: str) -> None:
+def test_a_disconnected_client_cancels_its_call(own_fakes: HttpServer, tmp_path: Path, era: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     ended = tmp_path / "ended"
     message = call("haul", {"ended": str(ended)})
@@ -355,7 +355,7 @@ def test_a_client_that_goes_away_has_cancelled_its_call(own_fakes: HttpServer, t
         own_fakes.send(connection, "POST", "/mcp", headers, body)
     own_fakes.post(call("started"))
     connection.close()
-    wait_until(ended.exists, "the call goes on")
+    wait_until(ended.exists, "the call was not cancelled")
     assert structured(own_fakes.post(call("recall"))) == {"notes": []}
 
 
@@ -369,7 +369,7 @@ def test_ending_a_session_cancels_its_calls(own_fakes: HttpServer, tmp_path: Pat
     connection.close()
 
 
-# Listening
+# Event streams
 
 
 def test_a_stream_opens_at_once_and_ends_with_its_session(fakes: HttpServer) -> None:
@@ -382,7 +382,7 @@ def test_a_stream_opens_at_once_and_ends_with_its_session(fakes: HttpServer) -> 
         assert response.read() == b"\n"
 
 
-def test_of_two_streams_of_a_session_the_newer_stays(fakes: HttpServer) -> None:
+def test_the_newer_of_two_streams_of_a_session_stays(fakes: HttpServer) -> None:
     headers = [*fakes.authorized, *fakes.open()]
     with listening(fakes, headers) as first:
         first.readline()
@@ -393,7 +393,7 @@ def test_of_two_streams_of_a_session_the_newer_stays(fakes: HttpServer) -> None:
             assert second.read() == b"\n"
 
 
-def test_streams_do_not_keep_a_server_that_is_to_end(own_fakes: HttpServer) -> None:
+def test_open_streams_do_not_delay_shutdown(own_fakes: HttpServer) -> None:
     with listening(own_fakes, [*own_fakes.authorized, *own_fakes.open()]) as response:
         response.readline()
         own_fakes.process.terminate()
@@ -401,26 +401,26 @@ def test_streams_do_not_keep_a_server_that_is_to_end(own_fakes: HttpServer) -> N
         assert own_fakes.process.wait(TIMEOUT_S) == 0
 
 
-def heard(response: Any) -> Any:
-    """The next message of a stream."""
+def next_message(response: Any) -> Any:
+    """Return the next message of an event stream."""
     while not (line := response.readline()).startswith(b"data: "):
         assert line, "the stream ended"
     return json.loads(line.removeprefix(b"data: "))
 
 
-def test_a_session_hears_of_changes_on_its_stream(server: HttpServer) -> None:
+def test_a_session_is_notified_of_changes_on_its_stream(server: HttpServer) -> None:
     headers = [*server.authorized, *server.open()]
     uri = "moss://capsule/news/auth"
     subscribe = json.dumps(request("resources/subscribe", {"uri": uri}))
     assert server.ask("POST", "/mcp", headers, subscribe).json["result"] == {}
     with listening(server, headers) as response:
         server.post(call("capsule_store", {"workspace": "news", "name": "auth", "capsule_text": FULL}))
-        assert heard(response) == {
+        assert next_message(response) == {
             "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}
         }  # fmt: skip
         server.ask("POST", "/mcp", headers, json.dumps(request("resources/list")))
         server.post(call("capsule_store", {"workspace": "news", "name": "more", "capsule_text": FULL}))
-        assert heard(response)["method"] == "notifications/resources/list_changed"
+        assert next_message(response)["method"] == "notifications/resources/list_changed"
         server.ask("DELETE", "/mcp", headers)
 
 
@@ -442,7 +442,7 @@ def test_prompts_resources_and_completions_answer_over_http(server: HttpServer) 
 def modern(
     server: HttpServer, method: str, params: dict[str, Any] | None = None, **changed: str | None
 ) -> tuple[list[tuple[str, str]], str]:
-    """The headers and the body of a stateless request, some headers changed or left out."""
+    """Return the headers and the body of a stateless request, with some headers changed or omitted."""
     body = {"_meta": META, **(params or {})}
     name = (params or {}).get("name") or (params or {}).get("uri")
     told: dict[str, str | None] = {
@@ -484,20 +484,18 @@ def test_a_stateless_request_needs_no_session(fakes: HttpServer) -> None:
         {"mcp_name": "=?base64?" + base64.b64encode(b"note").decode() + "?="},
     ],
 )
-def test_headers_that_say_something_else_than_the_body_are_refused(
-    fakes: HttpServer, changed: dict[str, str | None]
-) -> None:
+def test_headers_that_contradict_the_body_are_refused(fakes: HttpServer, changed: dict[str, str | None]) -> None:
     answer = ask_modern(fakes, "tools/call", {"name": "echo", "arguments": {}}, **changed)
     assert answer.status == 400
     assert answer.json["error"]["code"] == -32020
     assert answer.json["id"] == 1
 
 
-def test_spaces_around_a_header_are_none_of_it(fakes: HttpServer) -> None:
+def test_spaces_around_a_header_are_ignored(fakes: HttpServer) -> None:
     assert ask_modern(fakes, "tools/call", {"name": "echo"}, mcp_name="  echo \t").status == 200
 
 
-def test_a_name_beyond_ascii_comes_wrapped(fakes: HttpServer) -> None:
+def test_a_name_beyond_ascii_is_encoded(fakes: HttpServer) -> None:
     wrapped = "=?base64?" + base64.b64encode(b"echo").decode() + "?="
     assert ask_modern(fakes, "tools/call", {"name": "echo"}, mcp_name=wrapped).status == 200
     unknown = "=?base64?" + base64.b64encode("grün".encode()).decode() + "?="
@@ -506,7 +504,7 @@ def test_a_name_beyond_ascii_comes_wrapped(fakes: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("missing", list(META))
-def test_a_request_that_does_not_say_everything_about_itself_is_refused(fakes: HttpServer, missing: str) -> None:
+def test_a_stateless_request_without_complete_metadata_is_refused(fakes: HttpServer, missing: str) -> None:
     meta = {key: value for key, value in META.items() if key != missing}
     answer = ask_modern(fakes, "tools/list", {"_meta": meta})
     assert answer.status == 400
@@ -515,18 +513,18 @@ def test_a_request_that_does_not_say_everything_about_itself_is_refused(fakes: H
 
 
 @pytest.mark.parametrize("method", ["nothing", "initialize", "ping", "resources/subscribe", "logging/setLevel"])
-def test_a_method_that_is_not_there_is_404_in_this_era(fakes: HttpServer, method: str) -> None:
+def test_an_unknown_stateless_method_is_404(fakes: HttpServer, method: str) -> None:
     answer = ask_modern(fakes, method)
     assert (answer.status, answer.json["error"]["code"]) == (404, -32601)
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_there_is_nothing_to_get_or_to_end_in_this_era(fakes: HttpServer, method: str) -> None:
+def test_stateless_get_and_delete_are_refused(fakes: HttpServer, method: str) -> None:
     answer = fakes.ask(method, "/mcp", [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)])
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-def test_a_notification_of_this_era_is_accepted(fakes: HttpServer) -> None:
+def test_a_stateless_notification_is_accepted(fakes: HttpServer) -> None:
     told = [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)]
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
     assert fakes.ask("POST", "/mcp", told, json.dumps(cancelled)).status == 202
@@ -535,14 +533,14 @@ def test_a_notification_of_this_era_is_accepted(fakes: HttpServer) -> None:
 
 
 @pytest.mark.parametrize("body", ["x", "1", "[]", json.dumps([request("ping")])])
-def test_this_era_knows_no_batches(fakes: HttpServer, body: str) -> None:
+def test_stateless_batches_are_refused(fakes: HttpServer, body: str) -> None:
     answer = fakes.ask("POST", "/mcp", [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)], body)
     assert answer.status == 400
     assert answer.json["id"] is None
 
 
 @pytest.mark.parametrize("era", ["session", "stateless"])
-def test_a_call_that_is_too_deep_is_answered_by_its_id(fakes: HttpServer, era: str) -> None:
+def test_a_call_nested_too_deeply_is_answered_by_its_id(fakes: HttpServer, era: str) -> None:
     deep = "[" * 100 + "]" * 100
     params = (
         f'{{"name": "echo", "arguments": {{"x": {deep}}}, "_meta": {json.dumps(META if era == "stateless" else {})}}}'
@@ -562,28 +560,28 @@ def test_a_stateless_client_listens_on_the_answer_to_its_request(server: HttpSer
     tagged = {"io.modelcontextprotocol/subscriptionId": 1}
     with listening(server, headers, "POST", body) as response:
         assert response.getheader("content-type") == "text/event-stream"
-        acknowledged = heard(response)
+        acknowledged = next_message(response)
         assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
         assert acknowledged["params"] == {**wanted, "_meta": tagged}
         server.post(call("capsule_store", {"workspace": "modern", "name": "auth", "capsule_text": FULL}))
-        assert heard(response)["params"] == {"uri": uri, "_meta": tagged}
-        assert heard(response)["method"] == "notifications/resources/list_changed"
+        assert next_message(response)["params"] == {"uri": uri, "_meta": tagged}
+        assert next_message(response)["method"] == "notifications/resources/list_changed"
 
 
-def test_a_server_that_ends_answers_those_who_listen(tmp_path: Path) -> None:
+def test_a_stopping_server_answers_its_listeners(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home") as server:
         headers, body = modern(server, "subscriptions/listen", {"notifications": {}})
         with listening(server, headers, "POST", body) as response:
-            assert heard(response)["params"]["notifications"] == {}
+            assert next_message(response)["params"]["notifications"] == {}
             server.process.terminate()
-            last = heard(response)
+            last = next_message(response)
             assert last["id"] == 1
             assert last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 1
             assert response.read() == b"\n"
         assert server.process.wait(TIMEOUT_S) == 0
 
 
-def test_who_listens_without_taking_events_is_refused(fakes: HttpServer) -> None:
+def test_a_listener_that_accepts_no_events_is_refused(fakes: HttpServer) -> None:
     headers, body = modern(fakes, "subscriptions/listen", {"notifications": {}})
     plain = [*without(headers, "Accept"), ("Accept", "application/json")]
     assert fakes.ask("POST", "/mcp", plain, body).status == 400
@@ -591,7 +589,7 @@ def test_who_listens_without_taking_events_is_refused(fakes: HttpServer) -> None
     assert fakes.ask("POST", "/mcp", headers, body).json["error"]["code"] == -32602
 
 
-def test_an_address_with_nothing_at_it_is_a_bad_argument_in_this_era(server: HttpServer) -> None:
+def test_a_missing_stateless_resource_is_a_bad_argument(server: HttpServer) -> None:
     answer = ask_modern(server, "resources/read", {"uri": "moss://capsule/web/nothing"})
     assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
 
@@ -599,7 +597,7 @@ def test_an_address_with_nothing_at_it_is_a_bad_argument_in_this_era(server: Htt
 # A default workspace
 
 
-def test_the_address_may_name_a_default_workspace(server: HttpServer) -> None:
+def test_the_url_may_name_a_default_workspace(server: HttpServer) -> None:
     opened = server.open(path="/mcp?workspace=shop")
     headers = [*server.authorized, *opened]
     made = json.dumps(call("branchmind_init", {}))
@@ -612,7 +610,7 @@ def test_the_address_may_name_a_default_workspace(server: HttpServer) -> None:
     assert "error" in structured(server.ask("POST", "/mcp", headers, made))
 
 
-def test_a_default_workspace_of_the_address_is_where_something_is_erased(server: HttpServer) -> None:
+def test_the_default_workspace_of_the_url_applies_to_erase(server: HttpServer) -> None:
     headers = [*server.authorized, *server.open(path="/mcp?workspace=erasing")]
 
     def ask(tool: str, **arguments: object) -> Any:
@@ -638,7 +636,7 @@ def test_a_default_workspace_of_the_address_is_where_something_is_erased(server:
         "workspace=a&workspace=b",
     ],
 )
-def test_a_default_workspace_that_is_none_is_refused(server: HttpServer, query: str) -> None:
+def test_an_invalid_default_workspace_is_refused(server: HttpServer, query: str) -> None:
     assert server.ask("POST", f"/mcp?{query}", server.in_session, json.dumps(request("tools/list"))).status == 400
 
 
@@ -648,7 +646,7 @@ def names_listed(server: HttpServer, path: str) -> set[str]:
     return {tool["name"] for tool in answer.json["result"]["tools"]}
 
 
-def test_the_address_may_name_the_toolsets_that_are_listed(server: HttpServer) -> None:
+def test_the_url_may_name_the_listed_toolsets(server: HttpServer) -> None:
     everything = names_listed(server, "/mcp")
     core = names_listed(server, "/mcp?toolsets=core")
     assert "capsule_store" in core
@@ -658,7 +656,7 @@ def test_the_address_may_name_the_toolsets_that_are_listed(server: HttpServer) -
     assert names_listed(server, "/mcp?toolsets=") == everything
 
 
-def test_a_tool_that_the_address_leaves_out_still_answers(server: HttpServer) -> None:
+def test_a_tool_omitted_by_the_url_still_answers(server: HttpServer) -> None:
     headers = [*server.authorized, *server.open(path="/mcp?toolsets=core")]
     body = json.dumps(call("capsule_list", {}))
     assert "items" in structured(server.ask("POST", "/mcp?toolsets=core", headers, body))
@@ -671,12 +669,12 @@ def test_a_toolset_that_does_not_exist_is_refused(server: HttpServer, query: str
     assert "toolsets" in answer.text or "UTF-8" in answer.text
 
 
-def test_other_words_in_the_address_change_nothing(server: HttpServer) -> None:
+def test_unknown_url_parameters_change_nothing(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp?x=y", server.in_session, json.dumps(request("ping"))).status == 200
 
 
 @pytest.mark.parametrize("era", ["handshake", "stateless"])
-def test_a_call_sent_again_with_its_key_is_done_once(server: HttpServer, era: str) -> None:
+def test_a_repeated_call_with_its_idempotency_key_runs_once(server: HttpServer, era: str) -> None:
     meta = {"idempotency_key": f"over http, {era}"}
     if era == "stateless":
         meta |= META

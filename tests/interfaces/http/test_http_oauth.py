@@ -1,4 +1,4 @@
-"""OAuth over HTTP: which tokens of an issuer are accepted, and what a client is told about the issuer."""
+"""OAuth over HTTP: accepted and refused tokens, and the metadata for clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from moss_memory.config import default_config
 from moss_memory.errors import MossError
 from moss_memory.http import oauth as oauth_module
 from moss_memory.http.oauth import METADATA_PATH, OAuth
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 from moss_memory.store import Store
 from support.http_server import Answer, HttpServer
 from support.issuer import AUDIENCE, Issuer
@@ -69,7 +69,7 @@ def _unsigned(issuer: Issuer, algorithm: str) -> str:
 
 
 def _confused(issuer: Issuer) -> str:
-    """A token whose signature is an HMAC with the public key as the secret."""
+    """Return a token whose signature is an HMAC with the public key as the secret."""
     public = issuer.keys["first"]
     assert isinstance(public, RSAKey)
     signed = f"{_encode({'alg': 'HS256', 'kid': 'first'})}.{_encode(issuer.claims())}"
@@ -78,7 +78,7 @@ def _confused(issuer: Issuer) -> str:
 
 
 def _signed(issuer: Issuer, header: dict[str, Any]) -> str:
-    """A token with any header and a true signature."""
+    """Return a token with the given header and a valid signature."""
     key = issuer.keys["first"]
     assert isinstance(key, RSAKey)
     assert key.private_key is not None
@@ -119,9 +119,7 @@ REFUSED: dict[str, Callable[[Issuer], str]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_token_that_is_not_of_the_issuer_for_this_server_is_refused(
-    server: HttpServer, issuer: Issuer, kind: str
-) -> None:
+def test_a_token_of_another_issuer_or_audience_is_refused(server: HttpServer, issuer: Issuer, kind: str) -> None:
     answer = ask(server, REFUSED[kind](issuer))
     assert answer.status == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
@@ -139,12 +137,12 @@ ACCEPTED: dict[str, Callable[[Issuer], str]] = {
 
 
 @pytest.mark.parametrize("kind", ACCEPTED)
-def test_a_token_of_the_issuer_for_this_server_is_accepted(server: HttpServer, issuer: Issuer, kind: str) -> None:
+def test_a_token_of_the_issuer_and_audience_is_accepted(server: HttpServer, issuer: Issuer, kind: str) -> None:
     answer = ask(server, ACCEPTED[kind](issuer))
     assert (answer.status, answer.json["result"]["isError"]) == (200, False)
 
 
-def test_clients_are_led_to_the_issuer(server: HttpServer, issuer: Issuer) -> None:
+def test_clients_are_referred_to_the_issuer(server: HttpServer, issuer: Issuer) -> None:
     refused = server.ask("POST", "/mcp", [("Content-Type", "application/json")], "{}")
     assert refused.status == 401
     told = refused.headers["www-authenticate"]
@@ -172,7 +170,7 @@ def test_a_token_without_a_scope_of_this_server_is_forbidden(server: HttpServer,
         assert 'error="insufficient_scope"' in answer.headers["www-authenticate"]
 
 
-def test_the_scope_for_reading_writes_nothing(server: HttpServer, issuer: Issuer) -> None:
+def test_the_read_scope_cannot_write(server: HttpServer, issuer: Issuer) -> None:
     reader = issuer.token(scope="openid moss:read")
     error = ask(server, reader, "capsule_store", {"name": "x", "capsule_text": FULL}).json["result"]
     assert error["structuredContent"]["error"]["code"] == "READ_ONLY"
@@ -199,17 +197,21 @@ def test_the_actor_is_the_mail_address_or_the_subject(
     assert version["by"] == actor
 
 
-def test_named_tokens_and_the_owner_work_beside_it(server: HttpServer) -> None:
-    token = access.new_token()
+def test_named_tokens_and_the_owner_work_beside_oauth(server: HttpServer) -> None:
+    token = server_tables.new_token()
     with Store(default_config(str(server.home)), actor="test") as store:
-        given: dict[str, Any] = {"sha256": access.hash_of(token.encode()), "read_only": False, "lifetime_s": None}
-        store.write(access.add_token, what="token_add", name="beside", **given)
+        given: dict[str, Any] = {
+            "sha256": server_tables.hash_of(token.encode()),
+            "read_only": False,
+            "lifetime_s": None,
+        }
+        store.write(server_tables.add_token, what="token_add", name="beside", **given)
     assert ask(server, token).status == 200
     assert ask(server, server.token).status == 200
-    assert ask(server, access.new_token()).status == 401
+    assert ask(server, server_tables.new_token()).status == 401
 
 
-def test_a_session_goes_on_with_the_next_token_of_the_same_person(server: HttpServer, issuer: Issuer) -> None:
+def test_a_session_continues_with_the_next_token_of_the_same_person(server: HttpServer, issuer: Issuer) -> None:
     def headers(token: str) -> list[tuple[str, str]]:
         return [("Authorization", f"Bearer {token}"), ("Content-Type", "application/json")]
 
@@ -226,7 +228,7 @@ def test_a_session_goes_on_with_the_next_token_of_the_same_person(server: HttpSe
     assert server.ask("POST", "/mcp", [*headers(issuer.token(sub="user-18")), session], used).status == 404
 
 
-def test_a_new_key_is_read_and_a_withdrawn_one_is_refused(tmp_path: Path) -> None:
+def test_a_new_key_is_fetched_and_a_withdrawn_one_is_refused(tmp_path: Path) -> None:
     issuer = Issuer()
     options = ("--oauth-issuer", issuer.address, "--oauth-audience", AUDIENCE)
     try:
@@ -264,7 +266,7 @@ def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
         issuer.close()
 
 
-def test_an_issuer_that_does_not_answer_is_told_as_temporary(tmp_path: Path) -> None:
+def test_an_unavailable_issuer_is_reported_as_temporary(tmp_path: Path) -> None:
     options = ("--oauth-issuer", "http://127.0.0.1:1", "--oauth-audience", AUDIENCE)
     with HttpServer(tmp_path / "home", *options, code=REAL) as server:
         answer = ask(server, "a.b.c")
@@ -275,7 +277,7 @@ def test_an_issuer_that_does_not_answer_is_told_as_temporary(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("named", ["https://login.example.com", "http://127.0.0.1"])
-def test_the_metadata_of_another_issuer_is_not_believed(tmp_path: Path, named: str) -> None:
+def test_the_metadata_of_another_issuer_is_refused(tmp_path: Path, named: str) -> None:
     issuer = Issuer()
     issuer.named = named
     try:
@@ -286,7 +288,7 @@ def test_the_metadata_of_another_issuer_is_not_believed(tmp_path: Path, named: s
         issuer.close()
 
 
-def test_keys_of_other_kinds_are_passed_over_and_those_of_openid_are_found() -> None:
+def test_keys_of_other_kinds_are_skipped_and_openid_keys_are_found() -> None:
     issuer = Issuer()
     issuer.path = "/.well-known/openid-configuration"
     issuer.extra_keys = [{"kty": "oct", "k": "c2VjcmV0"}, {"kty": "RSA", "n": "!", "e": 3}, {"kty": "EC"}, 7]  # type: ignore[list-item]
@@ -309,16 +311,16 @@ def test_keys_of_other_kinds_are_passed_over_and_those_of_openid_are_found() -> 
         "",
     ],
 )
-def test_an_issuer_without_tls_or_with_more_than_an_address_is_refused(issuer: str) -> None:
+def test_an_issuer_url_without_tls_or_with_extra_parts_is_refused(issuer: str) -> None:
     with pytest.raises(MossError) as refused:
         OAuth(issuer, AUDIENCE)
     assert refused.value.code == "INVALID_REQUEST"
 
 
 @pytest.mark.parametrize("given", [("https://login.example.org", None), (None, AUDIENCE)])
-def test_issuer_and_audience_belong_together(given: tuple[str | None, str | None]) -> None:
+def test_issuer_and_audience_are_required_together(given: tuple[str | None, str | None]) -> None:
     with pytest.raises(MossError, match="belong together"):
-        oauth_module.oauth_from(*given)
+        oauth_module.make_oauth(*given)
 
 
 def test_without_oauth_there_is_no_metadata(tmp_path: Path) -> None:

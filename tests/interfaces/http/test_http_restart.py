@@ -1,4 +1,4 @@
-"""Clients go on when the server is started again, however many of them come back at once."""
+"""Server restarts: sessions continue and many clients can reconnect at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.sdk_sessions import use_across_a_restart
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 
 
-def test_no_session_of_the_official_client_ends_with_a_restart(tmp_path: Path) -> None:
+def test_sessions_of_the_official_client_survive_a_restart(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "config.json").write_text(json.dumps({"token_calls_at_once": 1_000, "token_calls_per_minute": 100_000}))
@@ -30,13 +30,13 @@ def test_no_session_of_the_official_client_ends_with_a_restart(tmp_path: Path) -
     assert ended == ["ok"] * 48
 
 
-def test_all_connections_of_two_hundred_clients_that_come_at_once_are_served(tmp_path: Path) -> None:
+def test_two_hundred_simultaneous_clients_are_served(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", code=REAL) as server:
         opened = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S) for _ in range(400)]
         for connection in opened:
             connection.connect()
         for connection in opened:
             server.send(connection, "GET", "/mcp", server.authorized)
-        assert [connection.getresponse().status for connection in opened] == [400] * 400  # they name no session
+        assert [connection.getresponse().status for connection in opened] == [400] * 400  # because they name no session
         for connection in opened:
             connection.close()

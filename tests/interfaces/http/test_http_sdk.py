@@ -1,4 +1,4 @@
-"""The official client as judge over HTTP, and one transcript that both transports answer alike."""
+"""The official client over HTTP, and one transcript compared on both transports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODES = ["legacy", "2026-07-28", "auto"]
 
 
 def with_client(server: HttpServer, mode: Any, use: Callable[[Client], Awaitable[None]], **options: Any) -> None:
-    """Runs a conversation of the official client with the server."""
+    """Run a conversation of the official client with the server."""
 
     async def conversation() -> None:
         async with create_mcp_http_client({"Authorization": f"Bearer {server.token}"}) as http:
@@ -51,7 +51,7 @@ def test_the_official_client_stores_lists_and_fetches(server: HttpServer, mode: 
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_official_client_sees_typed_errors(server: HttpServer, mode: str) -> None:
+def test_the_official_client_gets_typed_errors(server: HttpServer, mode: str) -> None:
     async def use(client: Client) -> None:
         missing = await client.call_tool("capsule_fetch", {"name": "nothing"})
         assert missing.is_error
@@ -65,7 +65,7 @@ def test_the_official_client_sees_typed_errors(server: HttpServer, mode: str) ->
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_official_client_is_told_progress(server: HttpServer, mode: str) -> None:
+def test_the_official_client_receives_progress(server: HttpServer, mode: str) -> None:
     told: list[tuple[float, float | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -101,7 +101,7 @@ def test_the_official_client_uses_prompts_resources_and_completions(server: Http
     with_client(server, mode, use)
 
 
-def test_the_official_client_hears_of_changes_on_a_stream(server: HttpServer) -> None:
+def test_the_official_client_is_notified_of_changes_on_a_stream(server: HttpServer) -> None:
     uri = "moss://capsule/heard/auth"
 
     async def use(client: Client) -> None:
@@ -118,7 +118,7 @@ def test_the_official_client_hears_of_changes_on_a_stream(server: HttpServer) ->
 
 
 def transcript() -> list[dict[str, Any]]:
-    """What an agent says in an ordinary session, its mistakes included."""
+    """Return the messages of an ordinary agent session, including mistakes."""
     return [
         request("ping", id=1),
         request("tools/list", id=2),
@@ -148,17 +148,17 @@ CHANGING = re.compile(
     r"[0-9A-HJKMNP-TV-Z]{26}|\b1[0-9]{9}(?:[0-9]{3})?\b|\d{4}-\d\d-\d\d(?:T[\d:.]+Z| \d\d:\d\d UTC)"
     r"|(?:BEGIN|END) [0-9a-f]{16}\b"
 )
-"""Ids, times and fences, which no two sessions share."""
+"""Patterns of ids, times and fences, which differ between sessions."""
 ACTOR = re.compile(r'(\\*"by\\*": ?\\*")([^"\\]|\\+u[0-9a-f]{4})*')
-"""The actor of an event, which over HTTP also names the token."""
+"""The actor of an event, which includes the token over HTTP."""
 
 
-def steady(answer: Any) -> str:
+def normalized(answer: Any) -> str:
     return ACTOR.sub(r"\1*", CHANGING.sub("*", json.dumps(answer, sort_keys=True)))
 
 
 @pytest.mark.parametrize("era", ["handshake", "stateless"])
-def test_one_transcript_is_answered_alike_on_both_transports(tmp_path: Path, era: str) -> None:
+def test_one_transcript_has_equal_answers_on_both_transports(tmp_path: Path, era: str) -> None:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -172,9 +172,9 @@ def test_one_transcript_is_answered_alike_on_both_transports(tmp_path: Path, era
         over_stdio = []
         for message in said:
             client.send(message)
-            over_stdio.append(steady(client.receive()))
+            over_stdio.append(normalized(client.receive()))
     with HttpServer(tmp_path / "http") as server:
-        over_http = [steady(sent_over_http(server, message, era)) for message in said]
+        over_http = [normalized(sent_over_http(server, message, era)) for message in said]
     assert over_http == over_stdio
 
 

@@ -1,4 +1,4 @@
-"""How `moss serve` starts, what it refuses to start with, and how it ends."""
+"""`moss serve`: start, invalid configurations, sign-in and shutdown."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from moss_memory.errors import MossError
 from moss_memory.http import server as server_module
 from moss_memory.http.bind import BindConfig
 from moss_memory.http.browser_cookie import KEPT_S, RENEW_S, BrowserKey
-from moss_memory.http.http_clients import connections
-from moss_memory.http.listener import listen, port_owner
+from moss_memory.http.http_clients import connect_commands
+from moss_memory.http.listener import open_listener, port_owner
 from moss_memory.http.sign_in import LINK_S, MAX_SESSIONS, SignIn
-from moss_memory.http.token_file import token_of
+from moss_memory.http.token_file import load_token
 from support.http_server import FAKES, SERVE, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.patience import TIMEOUT_S, wait_until
@@ -38,7 +38,7 @@ def structured(answer: Answer) -> Any:
 
 
 def refused_to_start(home: Path, *options: str) -> str:
-    """What a server that must not start says."""
+    """Assert that a server does not start, and return its error message."""
     made = subprocess.run(
         [sys.executable, "-c", SERVE, "serve", "--home", str(home), *options],
         capture_output=True,
@@ -51,7 +51,7 @@ def refused_to_start(home: Path, *options: str) -> str:
     return made.stderr
 
 
-def test_tools_answer_over_http(server: HttpServer) -> None:
+def test_tools_can_be_called_over_http(server: HttpServer) -> None:
     stored = server.post(call("capsule_store", {"name": "auth", "capsule_text": FULL, "mode": "replace"}))
     assert structured(stored)["fetch_key"]["moss_capsule"] == "auth"
     assert structured(server.post(call("capsule_fetch", {"name": "auth"})))["capsule_text"] == FULL
@@ -60,22 +60,22 @@ def test_tools_answer_over_http(server: HttpServer) -> None:
     assert structured(missing)["error"]["code"] == "NOT_FOUND"
 
 
-def test_a_taken_port_is_refused_naming_who_has_it(server: HttpServer, tmp_path: Path) -> None:
+def test_a_taken_port_is_refused_naming_its_process(server: HttpServer, tmp_path: Path) -> None:
     said = refused_to_start(tmp_path / "home", "--port", str(server.port))
     assert f"port {server.port} of 127.0.0.1 is taken by process {server.process.pid} (" in said
     assert "--port" in said
     assert not (tmp_path / "home").exists()
 
 
-def test_only_who_asks_for_it_gets_the_next_port(server: HttpServer) -> None:
+def test_the_next_port_is_used_only_on_request(server: HttpServer) -> None:
     with pytest.raises(MossError) as refused:
-        listen("127.0.0.1", server.port)
+        open_listener("127.0.0.1", server.port)
     assert refused.value.code == "CONFLICT"
-    with listen("127.0.0.1", server.port, or_next=True) as made:
+    with open_listener("127.0.0.1", server.port, or_next=True) as made:
         assert made.getsockname()[1] > server.port
 
 
-def test_answers_do_not_wait_for_more_to_send(tmp_path: Path) -> None:
+def test_answers_are_sent_without_delay(tmp_path: Path) -> None:
     async def accepted() -> int:
         taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -84,7 +84,7 @@ def test_answers_do_not_wait_for_more_to_send(tmp_path: Path) -> None:
             taken.set_result(peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             writer.close()
 
-        with listen("127.0.0.1", 0) as listening:
+        with open_listener("127.0.0.1", 0) as listening:
             async with await asyncio.start_server(serve, sock=listening):
                 _, writer = await asyncio.open_connection(*listening.getsockname())
                 writer.close()
@@ -93,14 +93,14 @@ def test_answers_do_not_wait_for_more_to_send(tmp_path: Path) -> None:
     assert asyncio.run(accepted()) == 1
 
 
-def test_who_has_a_port_is_found() -> None:
+def test_the_process_of_a_port_is_found() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         assert f"process {os.getpid()} (" in port_owner(listening.getsockname()[1])
 
 
-def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
+def test_a_read_only_server_refuses_writes(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with HttpServer(home) as writing:
         writing.post(call("capsule_store", {"name": "auth", "capsule_text": FULL}))
@@ -123,9 +123,7 @@ def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_call_under_way_finishes_when_the_server_is_to_end(
-    own_fakes: HttpServer, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_a_running_call_finishes_before_shutdown(own_fakes: HttpServer, tmp_path: Path, number: signal.Signals) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     gate = tmp_path / "gate"
     haul = call("haul", {"gate": str(gate)})
@@ -139,7 +137,7 @@ def test_a_call_under_way_finishes_when_the_server_is_to_end(
     assert own_fakes.process.wait(TIMEOUT_S) == 0
 
 
-def test_a_call_that_never_ends_does_not_keep_the_server(tmp_path: Path) -> None:
+def test_a_hanging_call_does_not_block_shutdown(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", code=FAKES) as hurried:
         connection = http.client.HTTPConnection("127.0.0.1", hurried.port, timeout=TIMEOUT_S)
         hurried.send(connection, "POST", "/mcp", hurried.in_session, json.dumps(call("stuck")))
@@ -148,12 +146,12 @@ def test_a_call_that_never_ends_does_not_keep_the_server(tmp_path: Path) -> None
         connection.close()
 
 
-def test_a_process_that_is_to_end_is_gone_within_two_seconds() -> None:
-    ended_s = server_module.FINISH_S + server_module.CANCELLED_S + 2 * server_module.REST_S
-    assert ended_s + 2 * 0.1 <= server_module.GONE_S < 2  # uvicorn looks up every tenth of a second
+def test_a_signalled_process_exits_within_two_seconds() -> None:
+    ended_s = server_module.FINISH_S + server_module.CANCELLED_S + 2 * server_module.STOP_WORKERS_S
+    assert ended_s + 2 * 0.1 <= server_module.EXIT_AFTER_SIGNAL_S < 2  # uvicorn checks for signals every 0.1 s
 
 
-def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> None:
+def test_idle_connections_do_not_block_shutdown(own_fakes: HttpServer) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(request("ping")))
     assert Answer(connection.getresponse()).status == 200
@@ -161,8 +159,8 @@ def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> 
     connection.close()
 
 
-def test_a_page_that_streams_does_not_keep_the_server(tmp_path: Path) -> None:
-    endless = "from moss_memory.http import server\nserver.FINISH_S = server.GONE_S = 100_000\n"
+def test_a_streaming_page_does_not_block_shutdown(tmp_path: Path) -> None:
+    endless = "from moss_memory.http import server\nserver.FINISH_S = server.EXIT_AFTER_SIGNAL_S = 100_000\n"
     with HttpServer(tmp_path / "home", code=endless + SERVE) as server:
         cookie = server.sign_in()
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
@@ -178,7 +176,7 @@ def is_listening(port: int) -> bool:
         return made.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_many_calls_at_once_are_all_answered(server: HttpServer) -> None:
+def test_concurrent_calls_are_all_answered(server: HttpServer) -> None:
     answers: list[Answer] = []
     asked = [threading.Thread(target=lambda: answers.append(server.post(call("capsule_list")))) for _ in range(64)]
     for thread in asked:
@@ -188,7 +186,7 @@ def test_many_calls_at_once_are_all_answered(server: HttpServer) -> None:
     assert [answer.status for answer in answers] == [200] * 64
 
 
-def test_long_calls_do_not_keep_quick_ones_waiting(own_fakes: HttpServer, tmp_path: Path) -> None:
+def test_long_calls_do_not_delay_short_ones(own_fakes: HttpServer, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     hauls: list[Answer] = []
     threads = [
@@ -205,12 +203,12 @@ def test_long_calls_do_not_keep_quick_ones_waiting(own_fakes: HttpServer, tmp_pa
     assert len(hauls) == 12
 
 
-def test_the_token_stays_and_is_never_printed(tmp_path: Path) -> None:
+def test_the_token_is_reused_and_never_printed(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with HttpServer(home) as first:
         token = first.token
         assert token not in first.said
-        for client, line in connections(first.address, str(home / "token")):
+        for client, line in connect_commands(first.address, str(home / "token")):
             assert f"{client:<12} {line}" in first.said
     with HttpServer(home) as second:
         assert second.token == token
@@ -219,34 +217,34 @@ def test_the_token_stays_and_is_never_printed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
 def test_a_token_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
     home = tmp_path / "home"
-    token_of(str(home))
+    load_token(str(home))
     (home / "token").chmod(mode)
     assert "others may have read the token" in refused_to_start(home, "--port", "0")
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 42, b"x" * 30 + b" " + b"x" * 30, b"\xff" * 50])
 def test_a_file_without_a_token_is_refused(tmp_path: Path, content: bytes) -> None:
-    token_of(str(tmp_path))
+    load_token(str(tmp_path))
     (tmp_path / "token").write_bytes(content)
     with pytest.raises(MossError, match="holds no token"):
-        token_of(str(tmp_path))
+        load_token(str(tmp_path))
 
 
 def test_a_token_that_is_a_link_or_a_folder_is_refused(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
-    token_of(str(elsewhere))
+    load_token(str(elsewhere))
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "token").symlink_to(elsewhere / "token")
     with pytest.raises(MossError, match="cannot be used"):
-        token_of(str(tmp_path / "linked"))
+        load_token(str(tmp_path / "linked"))
     (tmp_path / "folder" / "token").mkdir(parents=True)
     with pytest.raises(MossError, match="no file of yours"):
-        token_of(str(tmp_path / "folder"))
+        load_token(str(tmp_path / "folder"))
 
 
-def test_servers_that_start_at_once_share_one_token(tmp_path: Path) -> None:
+def test_servers_started_simultaneously_share_one_token(tmp_path: Path) -> None:
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(token_of(str(tmp_path / "home")))) for _ in range(16)]
+    threads = [threading.Thread(target=lambda: found.append(load_token(str(tmp_path / "home")))) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -257,7 +255,7 @@ def test_servers_that_start_at_once_share_one_token(tmp_path: Path) -> None:
 
 
 class Seconds:
-    """A clock that a test moves."""
+    """A fake clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -270,7 +268,7 @@ KEY = BrowserKey("x" * 43)
 
 
 def cookie_of(sign_in: SignIn) -> bytes:
-    made = sign_in.consume(sign_in.new_code())
+    made = sign_in.consume(sign_in.new_link_code())
     assert made is not None
     return made.partition(";")[0].encode()
 
@@ -278,7 +276,7 @@ def cookie_of(sign_in: SignIn) -> bytes:
 def test_a_link_lasts_five_minutes() -> None:
     clock = Seconds()
     sign_in = SignIn(KEY, secure=False, clock_s=clock)
-    code = sign_in.new_code()
+    code = sign_in.new_link_code()
     clock.now += LINK_S - 1
     assert sign_in.is_open(code)
     clock.now += 1
@@ -287,7 +285,7 @@ def test_a_link_lasts_five_minutes() -> None:
     assert LINK_S == 300
 
 
-def test_a_browser_that_idles_for_a_month_is_signed_out() -> None:
+def test_a_browser_idle_for_a_month_is_signed_out() -> None:
     clock = Seconds()
     sign_in = SignIn(KEY, secure=False, clock_s=clock)
     cookie = cookie_of(sign_in)
@@ -311,7 +309,7 @@ def test_a_cookie_is_renewed_once_a_day_for_the_same_browser_and_its_forms() -> 
     assert sign_in.session(newer) is first
 
 
-def test_a_signed_cookie_is_known_to_the_next_server_of_the_home_and_to_no_other() -> None:
+def test_a_signed_cookie_is_valid_only_for_servers_of_the_same_home() -> None:
     cookie = cookie_of(SignIn(KEY, secure=False))
     again = SignIn(BrowserKey("x" * 43), secure=False)
     known, other = again.session(cookie), SignIn(BrowserKey("y" * 43), secure=False)
@@ -321,7 +319,7 @@ def test_a_signed_cookie_is_known_to_the_next_server_of_the_home_and_to_no_other
     assert BrowserKey("x" * 43).base == KEY.base != BrowserKey("y" * 43).base
 
 
-def test_a_browser_that_signs_out_has_no_use_of_its_cookie() -> None:
+def test_a_cookie_is_invalid_after_the_sign_out() -> None:
     sign_in = SignIn(KEY, secure=False)
     cookie = cookie_of(sign_in)
     session = sign_in.session(cookie)
@@ -332,7 +330,7 @@ def test_a_browser_that_signs_out_has_no_use_of_its_cookie() -> None:
     assert sign_in.renewed(cookie) is None
 
 
-def test_a_sign_out_outlives_a_restart_and_only_as_long_as_the_cookie(tmp_path: Path) -> None:
+def test_a_sign_out_survives_a_restart_until_the_cookie_expires(tmp_path: Path) -> None:
     clock, file = Seconds(), tmp_path / "signed-out"
     sign_in = SignIn(KEY, secure=False, signed_out=str(file), clock_s=clock)
     cookie, other = cookie_of(sign_in), cookie_of(sign_in)
@@ -350,7 +348,7 @@ def test_a_sign_out_outlives_a_restart_and_only_as_long_as_the_cookie(tmp_path: 
     assert len(file.read_text().splitlines()) == 1, "a sign-out is stored although its cookie has expired"
 
 
-def test_of_too_many_browsers_the_streams_of_the_one_that_idled_longest_end() -> None:
+def test_the_streams_of_the_longest_idle_of_too_many_browsers_end() -> None:
     clock = Seconds()
     sign_in = SignIn(KEY, secure=False, clock_s=clock)
     opened = []
@@ -372,7 +370,7 @@ def test_of_too_many_browsers_the_streams_of_the_one_that_idled_longest_end() ->
         (("--behind-proxy", "--allowed-host", "https://moss.example"), "is no host"),
     ],
 )
-def test_reaching_beyond_this_machine_needs_more_and_says_why(
+def test_a_server_for_others_needs_more_options_and_explains_them(
     tmp_path: Path, options: tuple[str, ...], why: str
 ) -> None:
     said = refused_to_start(tmp_path / "home", "--port", "0", *options)
@@ -400,7 +398,7 @@ def test_reaching_beyond_this_machine_needs_more_and_says_why(
         ),
     ],
 )
-def test_all_that_a_server_for_others_needs_is_named_at_once(
+def test_all_missing_options_of_a_server_for_others_are_named_at_once(
     tmp_path: Path, options: tuple[str, ...], named: tuple[str, ...], command: str
 ) -> None:
     said = " ".join(refused_to_start(tmp_path / "home", "--port", "0", *options).split())
@@ -425,7 +423,7 @@ def test_all_that_a_server_for_others_needs_is_named_at_once(
         (("--port", "0", "--tls-cert", "none.pem", "--tls-key", "none.pem"), "cannot be used"),
     ],
 )
-def test_what_cannot_be_served_with_is_said(tmp_path: Path, options: tuple[str, ...], why: str) -> None:
+def test_invalid_server_options_are_reported(tmp_path: Path, options: tuple[str, ...], why: str) -> None:
     said = refused_to_start(tmp_path / "home", *options)
     assert why in said
     assert "[INVALID_REQUEST]" in said
@@ -447,7 +445,7 @@ def test_behind_a_proxy_the_cookie_is_secure_and_no_tool_names_files(tmp_path: P
             assert server.post(call(tool)).json["error"]["code"] == -32602
 
 
-def test_files_of_a_certificate_make_it_https(tmp_path: Path) -> None:
+def test_certificate_files_enable_https(tmp_path: Path) -> None:
     certificate, key = made_certificate(tmp_path)
     options = ("--tls-cert", str(certificate), "--tls-key", str(key))
     with HttpServer(tmp_path / "home", *options) as server:
@@ -461,7 +459,7 @@ def test_files_of_a_certificate_make_it_https(tmp_path: Path) -> None:
 
 
 def made_certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 and its key, for an hour."""
+    """Create a certificate for 127.0.0.1 and its key, valid for an hour."""
     from ipaddress import ip_address
 
     from cryptography import x509
@@ -494,8 +492,8 @@ def test_the_names_of_this_machine_have_their_origins() -> None:
 
 
 def test_the_lines_for_clients_list_the_core_and_can_be_typed_into_any_shell() -> None:
-    for _, line in connections("http://127.0.0.1:8314", "/home/a/.moss/token"):
+    for _, line in connect_commands("http://127.0.0.1:8314", "/home/a/.moss/token"):
         url = "http://127.0.0.1:8314/mcp?toolsets=core"
         assert f"'{url}'" in line or f'"{url}"' in line
-    settings = dict(connections("http://127.0.0.1:8314", "/home/a/.moss/token"))["Cursor, in ~/.cursor/mcp.json"]
+    settings = dict(connect_commands("http://127.0.0.1:8314", "/home/a/.moss/token"))["Cursor, in ~/.cursor/mcp.json"]
     assert json.loads(settings)["mcpServers"]["moss"]["url"] == url

@@ -1,4 +1,4 @@
-"""Named tokens over HTTP: which of them each route and tool accepts, revocation, limits, health, metrics, log."""
+"""Named tokens over HTTP: access by route and tool, revocation, limits, health, metrics and log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from moss_memory.config import default_config
 from moss_memory.http import token_registry
 from moss_memory.mcp.tool_list import tool_lines
 from moss_memory.registry import catalog
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 from moss_memory.store import Store
 from support.http_server import Answer, HttpServer
 from support.mcp_pipe import call, request
@@ -31,7 +31,7 @@ REFUSED = KINDS[:4]
 
 
 class Team:
-    """A server, its store, and a token of each kind."""
+    """A server, its store and a token of each kind."""
 
     def __init__(self, home: Path, url: str, *options: str, **settings: Any) -> None:
         self.home, self.url = home, url
@@ -40,7 +40,7 @@ class Team:
             (home / "config.json").write_text(json.dumps(settings))
         self.store = Store(default_config(str(home)).replace(url=url), actor="test")
         self.server = HttpServer(home, *options, code=REAL, url=url)
-        self.tokens = {"owner": self.server.token, "wrong": access.new_token()}
+        self.tokens = {"owner": self.server.token, "wrong": server_tables.new_token()}
         self.tokens |= {"named": self.add("anna"), "read-only": self.add("reader", read_only=True)}
         self.tokens |= {"revoked": self.add("gone"), "expired": self.add("late", lifetime_s=1)}
         self.revoke("gone")
@@ -48,20 +48,20 @@ class Team:
         wait_until(lambda: all(one["expired"] for one in self.listed() if one["name"] == "late"), "it does not expire")
 
     def add(self, name: str, *, read_only: bool = False, lifetime_s: int | None = None) -> str:
-        token = access.new_token()
+        token = server_tables.new_token()
         given: dict[str, Any] = {
-            "sha256": access.hash_of(token.encode()),
+            "sha256": server_tables.hash_of(token.encode()),
             "read_only": read_only,
             "lifetime_s": lifetime_s,
         }
-        self.store.write(access.add_token, what="token_add", name=name, **given)
+        self.store.write(server_tables.add_token, what="token_add", name=name, **given)
         return token
 
     def revoke(self, name: str) -> None:
-        self.store.write(access.revoke_token, what="token_revoke", name=name)
+        self.store.write(server_tables.revoke_token, what="token_revoke", name=name)
 
     def listed(self) -> list[dict[str, Any]]:
-        return self.store.read(access.list_tokens, what="token_list")
+        return self.store.read(server_tables.list_tokens, what="token_list")
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
         token = self.tokens.get(kind, kind if kind.startswith("moss_") else "")
@@ -69,7 +69,7 @@ class Team:
         return [*own, *[pair for pair in self.server.authorized if pair[0] != "Authorization"]]
 
     def call(self, kind: str, tool: str, arguments: dict[str, Any] | None = None, **meta: Any) -> Answer:
-        """A stateless call, which needs no session."""
+        """Send a stateless call, which needs no session."""
         params = {"name": tool, "arguments": arguments or {}, "_meta": {**META, **meta}}
         headers = [("Mcp-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool)]
         message = json.dumps(request("tools/call", params))
@@ -89,7 +89,7 @@ class Team:
 
 @pytest.fixture(scope="session")
 def database(pytestconfig: pytest.Config) -> Callable[[Path], str]:
-    """The URL of a database for a home; empty on SQLite."""
+    """Return a function that creates a database for a home and returns its URL; empty on SQLite."""
     if pytestconfig.getoption("--engine") == "sqlite":
         return lambda home: ""
     from support.postgres import databases
@@ -150,7 +150,7 @@ def test_every_tool_accepts_its_tokens_and_no_other(team: Team, kind: str) -> No
             assert code in ("INVALID_REQUEST", "VALIDATION_ERROR", None), (name, line)
 
 
-def test_a_token_for_reading_reads_everything_and_writes_nothing(team: Team) -> None:
+def test_a_read_only_token_reads_everything_and_writes_nothing(team: Team) -> None:
     listed = request("tools/list")
     names = {
         kind: {
@@ -183,7 +183,7 @@ def test_a_token_for_reading_reads_everything_and_writes_nothing(team: Team) -> 
     assert not {tool["name"] for tool in found["tools"]} & writing
 
 
-def test_what_is_written_is_by_the_token_and_the_client(team: Team) -> None:
+def test_writes_are_credited_to_the_token_and_the_client(team: Team) -> None:
     saved = call("capsule_store", {"name": "whose", "capsule_text": FULL})
     answer = team.server.ask("POST", "/mcp", team.session("named"), json.dumps(saved))
     assert answer.json["result"]["isError"] is False
@@ -195,7 +195,7 @@ def test_what_is_written_is_by_the_token_and_the_client(team: Team) -> None:
     assert version["by"] == "owner · other"
 
 
-def test_the_last_use_is_told_to_the_hour(team: Team) -> None:
+def test_the_last_use_is_shown_to_the_hour(team: Team) -> None:
     assert team.call("named", "capsule_list").status == 200
 
     def used() -> bool:
@@ -233,13 +233,16 @@ def test_a_revoked_token_is_refused_and_its_streams_end(team: Team) -> None:
     assert team.server.ask("POST", "/mcp", headers, json.dumps(request("ping"))).status == 404
 
 
-def test_a_revoked_token_is_looked_for_often_enough() -> None:
+def test_revoked_tokens_are_checked_often_enough() -> None:
     assert token_registry.CHECK_S + token_registry.CHECK_S / 2 < 2.0
 
 
-def test_a_browser_goes_with_the_token_that_signed_it_in(team: Team) -> None:
+def test_a_browser_is_signed_out_when_its_token_is_revoked(team: Team) -> None:
     token = team.add("browsing", read_only=True)
-    link = team.server.ask("POST", "/sign-in", team.headers(token)).text.strip().removeprefix(team.server.origin)
+    link, unused = (
+        team.server.ask("POST", "/sign-in", team.headers(token)).text.strip().removeprefix(team.server.origin)
+        for _ in range(2)
+    )
     signed = team.server.ask("POST", link, [("Origin", team.server.origin)])
     base, cookie = signed.headers["location"], signed.headers["set-cookie"].partition(";")[0]
     page = team.server.ask("GET", base, [("Cookie", cookie)])
@@ -248,9 +251,10 @@ def test_a_browser_goes_with_the_token_that_signed_it_in(team: Team) -> None:
     assert team.server.ask("POST", f"{base}capsules", form, "a=b").status == 403
     team.revoke("browsing")
     wait_until(lambda: team.server.ask("GET", base, [("Cookie", cookie)]).status == 401, "the page is still shown")
+    assert "set-cookie" not in team.server.ask("POST", unused, [("Origin", team.server.origin)]).headers
 
 
-def test_sessions_outlive_a_restart_and_serve_at_another_process(own_team: Team) -> None:
+def test_sessions_survive_a_restart_and_work_at_another_process(own_team: Team) -> None:
     session = own_team.session("named")
     ping = json.dumps(request("ping"))
     with HttpServer(own_team.home, code=REAL, url=own_team.url) as other:
@@ -267,7 +271,7 @@ def test_sessions_outlive_a_restart_and_serve_at_another_process(own_team: Team)
         assert last.ask("POST", "/mcp", session, ping).status == 404
 
 
-def test_a_session_is_not_lost_while_the_store_does_not_answer(own_team: Team) -> None:
+def test_a_session_survives_an_unavailable_store(own_team: Team) -> None:
     session = own_team.session("owner")
     ping = json.dumps(request("ping"))
     own_team.server.__exit__()
@@ -286,7 +290,7 @@ def test_a_session_is_not_lost_while_the_store_does_not_answer(own_team: Team) -
         assert back.ask("POST", "/mcp", session, ping).status == 200
 
 
-def test_a_token_with_too_many_calls_is_told_when_to_come_again(own_team: Team) -> None:
+def test_a_token_with_too_many_calls_gets_a_retry_time(own_team: Team) -> None:
     answers = [own_team.call("named", "capsule_list") for _ in range(12)]
     statuses = [answer.status for answer in answers]
     assert statuses[:8] == [200] * 8
@@ -299,7 +303,7 @@ def test_a_token_with_too_many_calls_is_told_when_to_come_again(own_team: Team) 
     assert own_team.server.ask("POST", "/mcp", own_team.session("named"), json.dumps(request("ping"))).status == 200
 
 
-def test_calls_at_once_have_a_limit() -> None:
+def test_concurrent_calls_are_limited() -> None:
     from moss_memory.http.call_limits import CallLimits
 
     now = [0.0]
@@ -321,7 +325,7 @@ def test_calls_at_once_have_a_limit() -> None:
     assert limits.enter("a") is None
 
 
-def test_health_needs_no_token_and_no_name(team: Team) -> None:
+def test_health_needs_no_token_and_no_host_name(team: Team) -> None:
     for path in ("/healthz", "/readyz"):
         answer = team.server.ask("GET", path, [("Host", "10.0.0.7")])
         assert (answer.status, answer.text) == (200, "ok")
@@ -329,7 +333,7 @@ def test_health_needs_no_token_and_no_name(team: Team) -> None:
     assert team.server.ask("GET", "/metrics", [("Host", "10.0.0.7")]).status == 421
 
 
-def test_a_server_whose_store_does_not_answer_lives_and_is_not_ready(tmp_path: Path) -> None:
+def test_a_server_with_an_unavailable_store_is_live_but_not_ready(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "moss.db").write_bytes(b"no database" * 1000)
@@ -384,7 +388,7 @@ def test_behind_a_proxy_metrics_need_a_token(tmp_path: Path) -> None:
         assert server.ask("GET", "/metrics", server.authorized).status == 200
 
 
-def test_the_log_has_one_object_a_line_and_no_secret(team: Team) -> None:
+def test_the_log_has_one_object_per_line_and_no_secret(team: Team) -> None:
     team.call("named", "capsule_fetch", {"name": "a private name"})
     team.call("wrong", "capsule_fetch", {"name": "a private name"})
 
@@ -410,7 +414,7 @@ def test_the_log_has_one_object_a_line_and_no_secret(team: Team) -> None:
     assert not any(token in team.server.stderr() for token in team.tokens.values())
 
 
-def test_two_hundred_sessions_go_on_together(team: Team) -> None:
+def test_two_hundred_sessions_run_concurrently(team: Team) -> None:
     sessions = [team.session("named") for _ in range(200)]
     statuses: list[int] = []
 
@@ -427,7 +431,7 @@ def test_two_hundred_sessions_go_on_together(team: Team) -> None:
     assert statuses == [200] * 200
 
 
-def test_clients_are_told_no_host_and_no_role(tmp_path: Path) -> None:
+def test_clients_see_no_database_host_and_no_role(tmp_path: Path) -> None:
     url = "postgresql://secret_role@127.0.0.1:1/secret_base"
     with HttpServer(tmp_path / "home", code=REAL, url=url) as server:
         assert f"Moss serves {url} at" in server.said
@@ -435,7 +439,7 @@ def test_clients_are_told_no_host_and_no_role(tmp_path: Path) -> None:
             server.post(call("capsule_list")),
             server.post(call("retrieve_records")),
             server.post(request("resources/list")),
-            server.ask("POST", "/mcp", [("Authorization", f"Bearer {access.new_token()}")], "{}"),
+            server.ask("POST", "/mcp", [("Authorization", f"Bearer {server_tables.new_token()}")], "{}"),
             server.ask("GET", "/readyz"),
         ]
         assert [answer.status for answer in answers] == [200, 200, 200, 503, 503]

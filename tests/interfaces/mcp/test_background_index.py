@@ -1,4 +1,4 @@
-"""Background indexing: it goes on although calls arrive without a pause."""
+"""Background indexing under continuous calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.patience import TIMEOUT_S
 
 
 class _Texts:
-    """A store with texts that wait for their vectors; a step that is interrupted does nothing."""
+    """A fake store with unindexed texts; an interrupted step does nothing."""
 
     def __init__(self, pending: int) -> None:
         self.pending = pending
@@ -26,7 +26,7 @@ class _Texts:
 
 
 def _calls_until_done(indexing: Indexing, texts: _Texts) -> bool:
-    """Send calls more often than the server could be called idle."""
+    """Send calls without an idle pause until the texts are indexed, and return whether they are."""
     deadline = threading.Event()
     timer = threading.Timer(TIMEOUT_S, deadline.set)
     timer.start()
@@ -36,7 +36,7 @@ def _calls_until_done(indexing: Indexing, texts: _Texts) -> bool:
     return texts.is_done.is_set()
 
 
-def test_texts_get_their_vectors_although_calls_arrive_all_the_time(monkeypatch: Any) -> None:
+def test_texts_are_indexed_although_calls_arrive_continuously(monkeypatch: Any) -> None:
     monkeypatch.setattr(background_index, "BUSY_S", 0.05)
     texts = _Texts(3 * background_index.STEP)
     indexing = Indexing(lambda: texts)  # type: ignore[arg-type, return-value]

@@ -17,7 +17,7 @@ from support.patience import TIMEOUT_S
 
 
 class Bench:
-    """Calls over a fake store, and what was answered."""
+    """A call scheduler over a fake store, and its answers."""
 
     def __init__(self) -> None:
         self.store = FakeStore()
@@ -69,7 +69,7 @@ def test_a_session_of_short_calls_starts_no_thread(bench: Bench) -> None:
     assert threading.active_count() == before
 
 
-def test_a_long_call_leaves_the_loop_free(bench: Bench) -> None:
+def test_a_long_call_does_not_block_the_loop(bench: Bench) -> None:
     bench.hold_the_worker()
     assert bench.answers == {}
     bench.store.gate.set()
@@ -77,7 +77,7 @@ def test_a_long_call_leaves_the_loop_free(bench: Bench) -> None:
     assert bench.answers["long"] == {"kept": 1}
 
 
-def test_a_search_of_a_large_store_leaves_the_loop_free_and_keeps_no_write_waiting(
+def test_a_search_of_a_large_store_blocks_neither_the_loop_nor_writes(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.store.large = True
@@ -98,7 +98,7 @@ def test_a_search_of_a_small_store_is_answered_at_once(bench: Bench) -> None:
     assert bench.answers == {1: {"notes": []}}
 
 
-def test_a_write_sent_after_a_long_call_happens_after_it(bench: Bench) -> None:
+def test_a_write_sent_after_a_long_call_runs_after_it(bench: Bench) -> None:
     bench.hold_the_worker()
     bench.take(2, "note", text="later")
     assert 2 not in bench.answers
@@ -116,7 +116,7 @@ def test_a_read_sees_the_writes_sent_before_it_and_none_sent_after(bench: Bench)
     assert bench.answers[2] == {"notes": ["hauled"]}
 
 
-def test_a_read_overtakes_a_call_that_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_overtakes_a_running_call(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
     bench.hold_the_worker()
     bench.take(2, "recall")
@@ -126,7 +126,7 @@ def test_a_read_overtakes_a_call_that_goes_on(bench: Bench, monkeypatch: pytest.
     assert bench.calls.wait_s() is None
 
 
-def test_a_read_does_not_overtake_before_its_time(bench: Bench) -> None:
+def test_a_read_does_not_overtake_too_early(bench: Bench) -> None:
     bench.hold_the_worker()
     bench.take(2, "recall")
     wait_s = bench.calls.wait_s()
@@ -174,7 +174,7 @@ def test_a_cancelled_waiting_call_never_runs(bench: Bench) -> None:
     assert bench.store.notes == ["hauled", "wanted"]
 
 
-def test_cancelling_what_was_answered_or_never_sent_does_nothing(bench: Bench) -> None:
+def test_cancelling_an_answered_or_unknown_call_does_nothing(bench: Bench) -> None:
     bench.calls.cancel(1)
     bench.take(1, "note", text="kept")
     bench.calls.cancel(1)
@@ -198,7 +198,7 @@ def test_a_bug_in_a_short_call_is_answered(bench: Bench) -> None:
     assert [bench.answers[key]["error"]["code"] for key in (1, 2)] == ["INTERNAL", "INTERNAL"]
 
 
-def test_finishing_lets_calls_end_and_answers_them_in_order(bench: Bench) -> None:
+def test_finishing_completes_calls_and_answers_them_in_order(bench: Bench) -> None:
     bench.hold_the_worker()
     bench.take(2, "note", text="a")
     bench.take(3, "recall")
@@ -207,7 +207,7 @@ def test_finishing_lets_calls_end_and_answers_them_in_order(bench: Bench) -> Non
     assert bench.order == ["long", 2, 3]
 
 
-def test_finishing_gives_up_in_time_and_stopping_answers_what_is_left(bench: Bench) -> None:
+def test_finishing_times_out_and_stopping_answers_the_remaining_calls(bench: Bench) -> None:
     bench.hold_the_worker()
     bench.take(2, "note", text="a")
     bench.calls.finish(0.01)
@@ -228,7 +228,7 @@ def test_finishing_lets_reads_overtake(bench: Bench, monkeypatch: pytest.MonkeyP
     assert bench.answers == {2: {"notes": []}}
 
 
-def test_progress_tells_the_first_and_the_last_step_and_rises(bench: Bench) -> None:
+def test_progress_includes_the_first_and_last_step_and_rises(bench: Bench) -> None:
     bench.store.gate.set()
     bench.take(1, "haul", "p", steps=5_000)
     bench.wait_for(1)
@@ -243,14 +243,14 @@ def test_progress_tells_the_first_and_the_last_step_and_rises(bench: Bench) -> N
     }
 
 
-def test_no_progress_is_told_unasked(bench: Bench) -> None:
+def test_no_progress_is_sent_without_a_token(bench: Bench) -> None:
     bench.store.gate.set()
     bench.take(1, "haul", steps=10)
     bench.wait_for(1)
     assert bench.sent == []
 
 
-def test_progress_that_does_not_rise_or_is_unwanted_is_not_told() -> None:
+def test_progress_that_does_not_rise_or_is_unwanted_is_not_sent() -> None:
     call = ToolCall(Request(1, "1", "tools/call", {}), ToolList(), TOOLS["haul"], {})
     call.progress_token = 7
     sent: list[bytes] = []
@@ -266,7 +266,7 @@ def test_progress_that_does_not_rise_or_is_unwanted_is_not_told() -> None:
     assert len(sent) == 1
 
 
-def test_busy_is_known_also_from_the_details_of_record_tools() -> None:
+def test_a_busy_store_is_recognized_in_the_details_of_record_tools() -> None:
     assert is_busy(MossError("STORAGE_BUSY", ""))
     assert is_busy(MossError("INTERNAL", "", details={"storage_code": "STORAGE_BUSY"}))
     assert not is_busy(MossError("NOT_FOUND", ""))

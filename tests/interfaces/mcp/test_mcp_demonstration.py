@@ -1,4 +1,4 @@
-"""The folder of a demonstration is a store for nobody else: not while it is there, and not once it is gone."""
+"""The folder of a demonstration cannot be used as a store, neither while it exists nor afterwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["capsule", "cli"]
 
 @pytest.fixture(params=["gone", "there"])
 def home(request: pytest.FixtureRequest, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a demonstration that has ended, or of one that runs."""
+    """Return the folder of a demonstration that has ended, or of a running one."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -49,7 +49,7 @@ def answers(cli: Cli, home: Path, *calls: tuple[str, dict[str, Any]]) -> list[An
     return [found[number] for number in range(1, len(calls) + 1)]
 
 
-def test_an_agent_that_was_connected_to_it_is_told_and_nothing_is_made(cli: Cli, home: Path, capsule: str) -> None:
+def test_a_connected_agent_gets_an_error_and_nothing_is_created(cli: Cli, home: Path, capsule: str) -> None:
     was_there = home.exists()
     told = answers(
         cli, home, ("capsule_store", {"name": "a", "capsule_text": capsule}), ("capsule_list", {}),
@@ -64,7 +64,9 @@ def test_an_agent_that_was_connected_to_it_is_told_and_nothing_is_made(cli: Cli,
     assert not was_there or os.listdir(home) == []
 
 
-def test_no_client_is_connected_to_it(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connecting_a_client_to_a_demonstration_is_refused(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     for words in (["cursor"], ["cursor", "--http"], ["claude-code", "--hooks"]):
         assert "is a demonstration" in cli("connect", *words, "--home", str(home)).err
@@ -74,7 +76,7 @@ def test_no_client_is_connected_to_it(cli: Cli, home: Path, monkeypatch: pytest.
     assert [name for name in os.listdir(os.environ["HOME"]) if name.startswith(".c")] == []
 
 
-def test_no_command_stores_anything_in_it(cli: Cli, home: Path, capsule: str) -> None:
+def test_commands_cannot_store_in_a_demonstration(cli: Cli, home: Path, capsule: str) -> None:
     was_there = home.exists()
     for words in (["store", "a", "--capsule-text", capsule], ["task", "create", "task", "t"], ["list"], ["prime"]):
         assert "is a demonstration" in cli(*words, "--home", str(home)).err, words
@@ -82,7 +84,7 @@ def test_no_command_stores_anything_in_it(cli: Cli, home: Path, capsule: str) ->
     assert not was_there or os.listdir(home) == []
 
 
-def test_no_server_is_started_on_it(cli: Cli, home: Path) -> None:
+def test_no_server_starts_on_a_demonstration(cli: Cli, home: Path) -> None:
     was_there = home.exists()
     process = cli.start("serve", "--port", "0", "--home", str(home))
     try:
@@ -95,7 +97,7 @@ def test_no_server_is_started_on_it(cli: Cli, home: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["home", "config", "environment"])
-def test_python_does_not_open_it(home: Path, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_api_refuses_a_demonstration(home: Path, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     was_there = home.exists()
     config = load_config(str(home)) if given == "config" else None
     if given == "environment":
@@ -107,6 +109,6 @@ def test_python_does_not_open_it(home: Path, given: str, monkeypatch: pytest.Mon
     assert not was_there or os.listdir(home) == []
 
 
-def test_a_home_elsewhere_may_have_any_name(cli: Cli, tmp_path: Path, capsule: str) -> None:
+def test_a_home_elsewhere_may_have_the_name_of_a_demonstration(cli: Cli, tmp_path: Path, capsule: str) -> None:
     (stored,) = answers(cli, tmp_path / "moss-demo-projects", ("capsule_store", {"name": "a", "capsule_text": capsule}))
     assert stored["isError"] is False

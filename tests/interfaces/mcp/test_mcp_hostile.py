@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from support.mcp_fakes import CODE
 from support.mcp_pipe import PipeClient, call, request
+from support.thorough import complete_or
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(st.characters(), max_size=8)
@@ -47,8 +48,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PipeClient]:
         yield made
 
 
-def due(message: Any) -> list[Any]:
-    """The ids, none where unreadable, of the answers that one message is due."""
+def expected_ids(message: Any) -> list[Any]:
+    """Return the ids of the expected answers to one message; None for an unreadable id."""
     if not isinstance(message, dict):
         return [None]
     answers_a_request = message.get("method") is None and ("result" in message or "error" in message)
@@ -61,7 +62,9 @@ def due(message: Any) -> list[Any]:
 def expected(line: Any) -> Counter[str]:
     if isinstance(line, bytes):
         return expected_of_bytes(line)
-    keys = [key for part in line for key in due(part)] if isinstance(line, list) and line else due(line)
+    keys = (
+        [key for part in line for key in expected_ids(part)] if isinstance(line, list) and line else expected_ids(line)
+    )
     return Counter(json.dumps(key) for key in keys)
 
 
@@ -79,7 +82,9 @@ def _of_one(line: bytes) -> Counter[str]:
         return Counter(["null"])
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=complete_or(400, 100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(LINES, min_size=1, max_size=6))
 @example([{"jsonrpc": "2.0", "id": "\ud800", "method": "tools/call", "params": {"name": "\ud800"}}])
 @example([[]])
@@ -97,7 +102,7 @@ def test_every_readable_id_is_answered_exactly_once(client: PipeClient, lines: l
     assert found == sum((expected(line) for line in lines), Counter())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=complete_or(200, 50), deadline=None)
 @given(VALUES)
 def test_arguments_of_any_kind_are_a_result_or_a_typed_error(client: PipeClient, arguments: Any) -> None:
     message = call("echo", id=1)

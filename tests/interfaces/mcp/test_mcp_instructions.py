@@ -1,4 +1,4 @@
-"""The instructions begin with where the session is, stay short, and hide nothing."""
+"""The instructions at the start of a session: its repository and workspaces, within a length limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from contract.doors import open_test_store
 from e2e.agent import MOSS
 from moss_memory.mcp.instructions import instructions
-from moss_memory.mcp.situation import Situation, read_situation
+from moss_memory.mcp.repository_context import Situation, read_situation
 from moss_memory.mcp.tool_list import ToolList
 from support.patience import TIMEOUT_S
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
-def said_to_a_client(home: Path, cwd: Path) -> str:
+def initial_instructions(home: Path, cwd: Path) -> str:
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
     done = subprocess.run(
         [MOSS, "mcp", "--toolsets", "core"],
@@ -54,7 +54,7 @@ def test_a_session_begins_with_its_repository_and_workspaces(tmp_path: Path, clo
     with open_test_store(str(home), clock) as store:
         fill(store, "Old", "Shop")
         store.call("tasks_create", {"workspace": "Shop", "kind": "task", "title": "secret title"})
-    said = said_to_a_client(home, repository)
+    said = initial_instructions(home, repository)
     assert said.startswith(
         'You are in the repository "webshop". Workspaces, last changed first: "Shop" (2 capsules, 1 open task); '
         '"Old" (1 capsule).'
@@ -62,8 +62,8 @@ def test_a_session_begins_with_its_repository_and_workspaces(tmp_path: Path, clo
     assert "secret" not in said.replace("moss_erase a secret", "")
 
 
-def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    said = said_to_a_client(tmp_path / "home", tmp_path)
+def test_a_missing_home_is_not_created(tmp_path: Path) -> None:
+    said = initial_instructions(tmp_path / "home", tmp_path)
     assert "Workspaces, last changed" not in said
     assert not (tmp_path / "home").exists()
 
@@ -78,7 +78,7 @@ def test_at_most_five_workspaces_are_named_and_counts_end_at_99(store: Store) ->
     assert "99+ capsules" in " ".join(here.lines())
 
 
-def test_a_family_that_is_switched_off_is_not_counted(home: str, clock: Clock) -> None:
+def test_a_disabled_family_is_not_counted(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as store:
         fill(store, "shop")
     with open_test_store(home, clock, disabled_types=["capsule", "reasoning"]) as store:

@@ -29,13 +29,13 @@ STATELESS = {VERSION_KEY: "2026-07-28", "io.modelcontextprotocol/clientCapabilit
 
 
 def outcome(message: Any) -> Any:
-    """What the protocol makes of a message sent as JSON."""
+    """Return the outcome of the protocol for a message sent as JSON."""
     return of_line(json.dumps(message).encode())
 
 
 def of_line(line: bytes) -> Any:
     offer: Any = FakeOffer()
-    return Protocol(lambda: offer).answer(messages.read(line))
+    return Protocol(lambda: offer).answer(messages.parse_line(line))
 
 
 def answer(message: Any) -> Any:
@@ -56,7 +56,7 @@ def error_code(message: Any) -> Any:
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
-def test_initialize_echoes_a_version_it_knows(version: str) -> None:
+def test_initialize_echoes_a_supported_version(version: str) -> None:
     assert result("initialize", {"protocolVersion": version})["protocolVersion"] == version
 
 
@@ -69,7 +69,7 @@ def test_initialize_with_a_version_that_is_no_string_is_refused() -> None:
     assert ask("initialize", {"protocolVersion": 3})["error"]["code"] == -32602
 
 
-def test_initialize_says_who_answers_and_how_to_use_it() -> None:
+def test_initialize_returns_the_server_info_and_instructions() -> None:
     found = result("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}})
     assert found["serverInfo"] == {"name": "moss", "title": "Moss", "version": __version__}
     assert found["capabilities"] == CAPABILITIES
@@ -91,7 +91,7 @@ def test_the_instructions_are_short_and_name_the_six_sections(toolsets: tuple[st
     assert "recovery" in said
 
 
-def test_the_instructions_name_no_tool_that_is_switched_off() -> None:
+def test_the_instructions_name_no_disabled_tool() -> None:
     said = instructions(ToolList(disabled_types=["task", "capsule"], disabled_tools=["submit_payload"]))
     assert "tasks_" not in said
     assert "capsule" not in said
@@ -99,7 +99,7 @@ def test_the_instructions_name_no_tool_that_is_switched_off() -> None:
     assert "branchmind_notes_commit" in said
 
 
-def test_the_instructions_name_what_the_list_lacks_as_it_is_called() -> None:
+def test_the_instructions_show_how_to_call_unlisted_tools() -> None:
     said = instructions(ToolList(toolsets=["task"]))
     assert "moss_call capsule_latest with" in said
     assert "moss_call tasks_radar" not in said
@@ -132,7 +132,7 @@ def test_discover_answers_without_an_envelope() -> None:
 
 
 @pytest.mark.parametrize("version", ["1999-01-01", "2025-11-25", "", "\ud800"])
-def test_a_stateless_request_of_another_version_is_told_the_supported_ones(version: str) -> None:
+def test_a_stateless_request_of_another_version_is_refused_naming_the_supported_ones(version: str) -> None:
     error = ask("tools/list", {"_meta": {VERSION_KEY: version}})["error"]
     assert error["code"] == -32022
     assert error["data"]["supported"] == ["2026-07-28"]
@@ -163,7 +163,7 @@ def test_tools_are_listed_in_both_eras() -> None:
     assert stateless["cacheScope"] == "private"
 
 
-def test_a_cursor_nobody_gave_out_is_refused() -> None:
+def test_an_unknown_tool_cursor_is_refused() -> None:
     assert ask("tools/list", {"cursor": "x"})["error"]["code"] == -32602
     assert "tools" in result("tools/list", {"cursor": None})
 
@@ -185,7 +185,7 @@ def test_a_method_that_is_not_offered_is_not_found(method: str) -> None:
     assert ask(method)["error"]["code"] == -32601
 
 
-def test_a_tool_call_comes_out_as_one() -> None:
+def test_a_tool_call_is_parsed() -> None:
     made = outcome(_call({"name": "echo", "arguments": {"text": "hi"}, "_meta": {"progressToken": "p"}}))
     assert isinstance(made, ToolCall)
     assert (made.tool, made.arguments, made.key, made.progress_token) == ("echo", {"text": "hi"}, 1, "p")
@@ -193,7 +193,7 @@ def test_a_tool_call_comes_out_as_one() -> None:
 
 
 @pytest.mark.parametrize("token", [None, True, 1.5, [], {}])
-def test_a_progress_token_of_another_type_asks_for_no_progress(token: Any) -> None:
+def test_a_progress_token_of_another_type_is_ignored(token: Any) -> None:
     assert outcome(_call({"name": "echo", "_meta": {"progressToken": token}})).progress_token is None
 
 
@@ -202,7 +202,7 @@ def test_arguments_may_be_left_out(params: Any) -> None:
     assert outcome(_call(params)).arguments == {}
 
 
-def test_a_result_comes_structured_and_as_the_same_text() -> None:
+def test_a_result_is_structured_and_repeated_as_text() -> None:
     made = outcome(_call({"name": "echo"}))
     found = json.loads(tool_answer(made, {"text": "grün\n"}))["result"]
     assert found["structuredContent"] == {"text": "grün\n"}
@@ -214,8 +214,8 @@ def test_a_result_comes_structured_and_as_the_same_text() -> None:
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_the_text_of_a_result_is_its_json(value: Any) -> None:
     text = messages.encode(value)
-    assert json.loads(messages.quoted(text.encode())) == text
-    assert json.loads(json.loads(messages.quoted(messages.visible(text)))) == value
+    assert json.loads(messages.quote_json(text.encode())) == text
+    assert json.loads(json.loads(messages.quote_json(messages.visible(text)))) == value
     assert json.loads(text) == value
 
 
@@ -235,7 +235,7 @@ def test_a_bug_hides_its_cause_from_the_caller_and_logs_it(capsys: pytest.Captur
     assert "the secret cause" in capsys.readouterr().err
 
 
-def test_half_of_a_surrogate_pair_in_an_error_comes_out_as_its_escape() -> None:
+def test_a_lone_surrogate_in_an_error_is_escaped() -> None:
     made = outcome(_call({"name": "echo"}))
     sent = tool_failure(made, MossError("NOT_FOUND", "no \ud800"))
     assert json.loads(sent.decode("utf-8"))["result"]["structuredContent"]["error"]["message"] == "no \ud800"
@@ -280,7 +280,7 @@ def test_a_bug_in_listing_is_answered() -> None:
 
 
 @pytest.mark.parametrize("id", ["a", "", "grün", "\ud800", 0, -1, 2**53, 2**70])
-def test_an_id_comes_back_as_it_was_sent(id: Any) -> None:
+def test_an_id_is_returned_unchanged(id: Any) -> None:
     assert ask("ping", id=id)["id"] == id
 
 
@@ -358,13 +358,13 @@ def test_a_cancellation_names_its_request(key: Any) -> None:
 
 
 @pytest.mark.parametrize("message", [1, "x", None, True, {}, {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "method": 1}])
-def test_what_is_no_message_is_refused_without_an_id(message: Any) -> None:
+def test_an_invalid_message_is_refused_without_an_id(message: Any) -> None:
     refused = answer(message)
     assert (refused["id"], refused["error"]["code"]) == (None, -32600)
 
 
 @pytest.mark.parametrize("line", [b"x", b"{", b'{"id":1', b"\xff\xfe", b'{"id":1,"a":"\x00"}', b"[1,", b"{}{}", b"nul"])
-def test_what_is_no_json_is_a_parse_error(line: bytes) -> None:
+def test_invalid_json_is_a_parse_error(line: bytes) -> None:
     refused = json.loads(of_line(line))
     assert (refused["id"], refused["error"]["code"]) == (None, -32700)
 
@@ -373,7 +373,7 @@ ODDITIES = ['"\\ud800"', '"\\u0000"', "NaN", "Infinity", "-Infinity", "1e999", "
 
 
 @pytest.mark.parametrize("odd", [*ODDITIES, '{"\\udc00":1}', '["\\u0000"]'])
-def test_oddities_outside_of_arguments_are_refused_for_their_id(odd: str) -> None:
+def test_invalid_values_outside_of_arguments_are_refused_with_the_id(odd: str) -> None:
     line = f'{{"jsonrpc":"2.0","id":9,"method":"ping","params":{{"x":{odd}}}}}'
     refused = json.loads(of_line(line.encode()))
     assert (refused["id"], refused["error"]["code"]) == (9, -32602)
@@ -384,7 +384,7 @@ def test_oddities_outside_of_arguments_are_refused_for_their_id(odd: str) -> Non
 
 @pytest.mark.parametrize("odd", [*ODDITIES, '{"\\udc00":1}', '["\\u0000"]'])
 @pytest.mark.parametrize("place", ['"_meta":{"x":%s}', '"x":%s', '"arguments":{},"_meta":{"x":%s}'])
-def test_oddities_beside_the_arguments_of_a_call_are_a_tool_error_for_their_id(place: str, odd: str) -> None:
+def test_invalid_values_beside_the_arguments_are_a_tool_error_with_the_id(place: str, odd: str) -> None:
     params = f'{{"name":"echo",{place % odd}}}'
     found = json.loads(of_line(f'{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{params}}}'.encode()))
     assert found["id"] == 9
@@ -392,7 +392,7 @@ def test_oddities_beside_the_arguments_of_a_call_are_a_tool_error_for_their_id(p
 
 
 @pytest.mark.parametrize("odd", ODDITIES)
-def test_oddities_in_arguments_reach_the_store_to_be_refused_there(odd: str) -> None:
+def test_invalid_values_in_arguments_are_passed_to_the_store(odd: str) -> None:
     line = f'{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":{odd}}}}}}}'
     made = of_line(line.encode())
     assert isinstance(made, ToolCall)
@@ -401,7 +401,7 @@ def test_oddities_in_arguments_reach_the_store_to_be_refused_there(odd: str) -> 
 
 @pytest.mark.parametrize("levels", [65, 500, 5_000, 200_000])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_a_call_nested_too_deeply_is_a_tool_error_for_its_id(levels: int, opening: str) -> None:
+def test_a_call_nested_too_deeply_is_a_tool_error_with_its_id(levels: int, opening: str) -> None:
     nested = opening * levels + "1" + ("]" if opening == "[" else "}") * levels
     line = (
         '{"method":"tools/call","params":{"name":"echo","id":5,"arguments":{"text":'
@@ -414,7 +414,7 @@ def test_a_call_nested_too_deeply_is_a_tool_error_for_its_id(levels: int, openin
 
 
 @pytest.mark.parametrize("levels", [100, 5_000])
-def test_another_request_nested_too_deeply_is_refused_for_its_id(levels: int) -> None:
+def test_another_request_nested_too_deeply_is_refused_with_its_id(levels: int) -> None:
     nested = "[" * levels + "]" * levels
     refused = json.loads(of_line(f'{{"jsonrpc":"2.0","id":4,"method":"ping","params":{{"x":{nested}}}}}'.encode()))
     assert (refused["id"], refused["error"]["code"]) == (4, -32600)
@@ -426,7 +426,7 @@ def test_an_argument_nested_64_levels_is_not_too_deep() -> None:
     assert isinstance(of_line(line.encode()), ToolCall)
 
 
-def test_many_braces_in_a_text_are_not_nesting() -> None:
+def test_braces_in_a_text_do_not_count_as_nesting() -> None:
     made = outcome(_call({"name": "echo", "arguments": {"text": "{[" * 500}}))
     assert isinstance(made, ToolCall)
 

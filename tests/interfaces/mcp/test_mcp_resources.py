@@ -1,4 +1,4 @@
-"""Prompts, resources and completions: what they show, what they refuse, and what is heard of changes."""
+"""Prompts, resources and completions: content, refusals and notifications of changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ask = Callable[..., Any]
 
 
 def asking(store: Store, **offered: Any) -> Ask:
-    """How a client asks, and hears the result or the error."""
+    """Return a function that sends a request and returns the result or the error."""
     offer = ToolList(**offered)
 
     def ask(method: str, /, *, stateless: bool = False, **params: Any) -> Any:
@@ -52,7 +52,7 @@ def ask(store: Store) -> Ask:
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    """A store with one thing of every kind that has an address."""
+    """Return a store with one entry of every kind that has an address."""
     store.call("capsule_store", {"workspace": "shop", "name": "auth", "capsule_text": FULL, "tags": ["auth", "api"]})
     store.call("capsule_store", {"workspace": "blog", "name": "a b/c", "capsule_text": FULL, "tags": ["api"]})
     store.call("capsule_store", {"workspace": "shop", "capsule_text": FULL})
@@ -62,7 +62,7 @@ def filled(store: Store) -> Store:
     return store
 
 
-def test_what_has_an_address_is_listed_and_read(filled: Store) -> None:
+def test_every_resource_is_listed_and_read(filled: Store) -> None:
     ask = asking(filled)
     listed = ask("resources/list")["resources"]
     assert [row["uri"] for row in listed] == [
@@ -128,7 +128,7 @@ def test_a_long_list_comes_in_pages(store: Store) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "capsule", "capsule.", "capsule.x", "nothing.3", "capsule.-1", 5, []])
-def test_a_cursor_that_no_list_gave_is_refused(ask: Ask, cursor: Any) -> None:
+def test_an_unknown_resource_cursor_is_refused(ask: Ask, cursor: Any) -> None:
     assert ask("resources/list", cursor=cursor)["code"] == -32602
 
 
@@ -137,25 +137,25 @@ def test_a_cursor_that_no_list_gave_is_refused(ask: Ask, cursor: Any) -> None:
     [None, 5, "", "x", "file:///etc/passwd", "moss://", "moss://capsule/shop", "moss://capsule//auth", "moss://nothing/a/b",
      "moss://capsule/a/b/c", "MOSS://capsule/a/b"],
 )  # fmt: skip
-def test_what_is_no_address_is_refused(ask: Ask, uri: Any) -> None:
+def test_an_invalid_address_is_refused(ask: Ask, uri: Any) -> None:
     assert ask("resources/read", uri=uri)["code"] == -32602
 
 
 @pytest.mark.parametrize("uri", ["moss://capsule/shop/nothing", "moss://artifact/shop/x", "moss://record/shop/x"])
-def test_an_address_with_nothing_at_it_says_so_in_the_words_of_its_era(ask: Ask, uri: str) -> None:
+def test_a_missing_resource_has_the_error_code_of_its_era(ask: Ask, uri: str) -> None:
     missing = ask("resources/read", uri=uri)
     assert missing["code"] == -32002
     assert missing["data"]["error"]["code"] == "NOT_FOUND"
     assert ask("resources/read", uri=uri, stateless=True)["code"] == -32602
 
 
-def test_names_that_no_store_takes_are_refused(ask: Ask) -> None:
+def test_invalid_names_are_refused(ask: Ask) -> None:
     assert ask("resources/read", uri="moss://capsule/%00/auth")["code"] == -32602
     assert ask("resources/read", uri="moss://capsule/shop/%ff%fe")["code"] in (-32002, -32602)
     assert ask("resources/read", uri="moss://capsule/shop/" + "x" * 300)["code"] == -32602
 
 
-def test_a_closed_family_has_no_addresses_and_no_prompts(filled: Store) -> None:
+def test_a_disabled_family_has_no_resources_and_no_prompts(filled: Store) -> None:
     ask = asking(filled, disabled_types=["capsule"], workspace="shop")
     assert not [row for row in ask("resources/list")["resources"] if row["uri"].startswith("moss://capsule/")]
     assert ask("resources/read", uri="moss://capsule/shop/auth")["code"] == -32002
@@ -164,7 +164,7 @@ def test_a_closed_family_has_no_addresses_and_no_prompts(filled: Store) -> None:
 
 
 @pytest.mark.parametrize("stateless", [False, True])
-def test_every_list_is_of_its_era(filled: Store, stateless: bool) -> None:
+def test_every_list_has_the_format_of_its_era(filled: Store, stateless: bool) -> None:
     ask = asking(filled, workspace="shop")
     for method in ("prompts/list", "resources/list", "resources/templates/list"):
         assert ("ttlMs" in ask(method, stateless=stateless)) == stateless
@@ -177,7 +177,7 @@ def test_every_list_is_of_its_era(filled: Store, stateless: bool) -> None:
 # Prompts
 
 
-def test_the_prompts_are_these_four(ask: Ask) -> None:
+def test_four_prompts_are_listed(ask: Ask) -> None:
     shown = ask("prompts/list")["prompts"]
     assert [one["name"] for one in shown] == ["save", "load", "handoff", "review"]
     assert all(one["description"] and one["arguments"] for one in shown)
@@ -188,7 +188,7 @@ def text_of(prompt: Any) -> str:
     return text
 
 
-def test_save_is_the_text_of_the_documents_with_the_limit_of_the_store(home: str) -> None:
+def test_save_is_the_documented_text_with_the_limit_of_the_store(home: str) -> None:
     with open_test_store(home, capsule_max_chars=4321) as store:
         ask = asking(store)
         assert text_of(ask("prompts/get", name="save")).startswith(
@@ -202,7 +202,7 @@ def test_save_is_the_text_of_the_documents_with_the_limit_of_the_store(home: str
         assert 'mode "replace"' in filled
 
 
-def test_load_brings_the_capsule_along(filled: Store) -> None:
+def test_load_includes_the_capsule(filled: Store) -> None:
     ask = asking(filled)
     named = ask("prompts/get", name="load", arguments={"name": "AUTH", "workspace": "shop"})
     resource = named["messages"][1]["content"]["resource"]
@@ -217,7 +217,7 @@ def test_load_brings_the_capsule_along(filled: Store) -> None:
     assert "no capsule" in text_of(asking(filled, workspace="empty")("prompts/get", name="load"))
 
 
-def test_handoff_and_review_name_the_work(ask: Ask) -> None:
+def test_handoff_and_review_name_the_task(ask: Ask) -> None:
     for name in ("handoff", "review"):
         made = ask("prompts/get", name=name, arguments={"workspace": "shop", "target": "TASK-001"})
         assert "TASK-001" in text_of(made)
@@ -262,7 +262,7 @@ def test_names_workspaces_branches_and_tags_are_completed(filled: Store) -> None
     assert completed(ask, {"type": "ref/prompt", "name": "load"}, "name", "au") == ["auth"]
 
 
-def test_nothing_is_completed_where_nothing_is(ask: Ask) -> None:
+def test_an_empty_store_has_no_completions(ask: Ask) -> None:
     graph = {"type": "ref/resource", "uri": "moss://graph/{workspace}/{branch}"}
     assert completed(ask, graph, "branch") == []
     assert completed(ask, graph, "branch", "", workspace="nowhere") == []
@@ -291,7 +291,7 @@ def test_at_most_a_hundred_values_are_shown(store: Store) -> None:
         ({"type": "ref/prompt", "name": "save"}, {"name": "name", "value": 5}),
     ],
 )
-def test_a_completion_of_nothing_is_refused(ask: Ask, ref: Any, argument: Any) -> None:
+def test_an_invalid_completion_is_refused(ask: Ask, ref: Any, argument: Any) -> None:
     assert ask("completion/complete", ref=ref, argument=argument)["code"] == -32602
 
 
@@ -302,7 +302,7 @@ def methods_of(news: list[bytes]) -> list[tuple[str, Any]]:
     return [(json.loads(one)["method"], json.loads(one)["params"].get("uri")) for one in news]
 
 
-def test_a_watch_hears_of_what_it_watches_and_of_nothing_else(filled: Store) -> None:
+def test_a_subscription_reports_only_its_own_resources(filled: Store) -> None:
     watch = Subscription(ToolList())
     watch.add(filled, "moss://capsule/shop/auth")
     watch.add(filled, "moss://capsule/shop/new")
@@ -324,7 +324,7 @@ def test_a_watch_hears_of_what_it_watches_and_of_nothing_else(filled: Store) -> 
     assert methods_of(watch.pending(filled)) == [("notifications/resources/list_changed", None)]
 
 
-def test_one_client_listens_to_so_many_addresses(store: Store) -> None:
+def test_subscriptions_of_one_client_are_limited(store: Store) -> None:
     watch = Subscription(ToolList())
     for number in range(MAX_URIS):
         watch.add(store, f"moss://capsule/shop/{number}")
@@ -340,7 +340,7 @@ def client(tmp_path: Path) -> Any:
         yield made
 
 
-def test_a_client_on_stdio_hears_what_another_process_changes(client: PipeClient, tmp_path: Path) -> None:
+def test_a_client_on_stdio_is_notified_of_changes_by_another_process(client: PipeClient, tmp_path: Path) -> None:
     assert client.ask("resources/subscribe", {"uri": "moss://capsule/default/auth"})["result"] == {}
     assert client.ask("resources/list")["result"]["resources"] == []
     with Store(load_config(str(tmp_path), cwd="/")) as other:
@@ -377,10 +377,10 @@ def test_a_stateless_client_on_stdio_listens_until_it_cancels(client: PipeClient
     "params", [{}, {"notifications": 5}, {"notifications": {"resourceSubscriptions": "x"}},
                {"notifications": {"resourceSubscriptions": ["x"]}}],
 )  # fmt: skip
-def test_a_wish_to_listen_that_says_nothing_sound_is_refused(client: PipeClient, params: dict[str, Any]) -> None:
+def test_an_invalid_request_to_listen_is_refused(client: PipeClient, params: dict[str, Any]) -> None:
     assert client.ask("subscriptions/listen", {**params, "_meta": STATELESS})["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize("params", [{}, {"uri": 5}, {"uri": "x"}, {"uri": "moss://nothing/a/b"}])
-def test_what_is_no_address_cannot_be_subscribed_to(client: PipeClient, params: dict[str, Any]) -> None:
+def test_subscribing_to_an_invalid_address_is_refused(client: PipeClient, params: dict[str, Any]) -> None:
     assert client.ask("resources/subscribe", params)["error"]["code"] == -32602

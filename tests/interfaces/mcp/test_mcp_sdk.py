@@ -1,4 +1,4 @@
-"""The official client as judge, in both eras."""
+"""The official client over stdio, in both eras."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXT = "\n".join(
 
 
 def with_client(home: Path, mode: Any, use: Callable[[Client], Awaitable[None]]) -> None:
-    """Runs a conversation of the official client with a server process."""
+    """Run a conversation of the official client with a server process."""
     server = StdioServerParameters(command=sys.executable, args=["-c", SERVE], env={"MOSS_HOME": str(home)})
 
     async def conversation() -> None:
@@ -54,7 +54,7 @@ def test_the_official_client_stores_lists_and_fetches(tmp_path: Path, mode: str)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_official_client_sees_typed_errors(tmp_path: Path, mode: str) -> None:
+def test_the_official_client_gets_typed_errors(tmp_path: Path, mode: str) -> None:
     async def use(client: Client) -> None:
         missing = await client.call_tool("capsule_fetch", {"name": "nothing"})
         assert missing.is_error
@@ -69,7 +69,7 @@ def test_the_official_client_sees_typed_errors(tmp_path: Path, mode: str) -> Non
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_official_client_is_told_progress(tmp_path: Path, mode: str) -> None:
+def test_the_official_client_receives_progress(tmp_path: Path, mode: str) -> None:
     told: list[tuple[float, float | None]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:

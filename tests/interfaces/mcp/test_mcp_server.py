@@ -47,14 +47,14 @@ def code(message: Any) -> Any:
     return structured(message)["error"]["code"]
 
 
-def test_initialize_and_ping_touch_no_store(client: PipeClient, home: Path) -> None:
+def test_initialize_and_ping_open_no_store(client: PipeClient, home: Path) -> None:
     assert client.ask("initialize", {"protocolVersion": "2025-06-18"})["result"]["serverInfo"]["name"] == "moss"
     assert client.ask("ping")["result"] == {}
     assert client.ask("tools/list")["result"]["tools"]
     assert list(home.iterdir()) == []
 
 
-def test_what_is_stored_is_fetched_in_both_eras(client: PipeClient) -> None:
+def test_a_stored_capsule_is_fetched_in_both_eras(client: PipeClient) -> None:
     client.send(call("capsule_store", {"name": "auth", "capsule_text": TEXT}, id=1))
     stored = structured(client.receive())
     client.send(call("capsule_fetch", {"name": "auth"}, id=2, _meta={VERSION_KEY: "2026-07-28"}))
@@ -105,7 +105,7 @@ def test_a_cancelled_import_leaves_nothing_and_is_not_answered(client: PipeClien
     assert answers[3]["items"] == []
 
 
-def test_a_store_error_says_what_is_wrong(client: PipeClient) -> None:
+def test_a_store_error_explains_the_problem(client: PipeClient) -> None:
     client.send(call("capsule_fetch", {"name": "nothing"}))
     assert code(client.receive()) == "NOT_FOUND"
     client.send(call("capsule_store", {"capsule_text": "thin"}))
@@ -115,7 +115,7 @@ def test_a_store_error_says_what_is_wrong(client: PipeClient) -> None:
 @pytest.mark.parametrize(
     "name", ["capsule_\ud800", "capsule_", "capsule_\0", "moss.", "moss_", "__class__", "x" * 5_000]
 )
-def test_a_name_no_tool_has_is_refused(client: PipeClient, name: str) -> None:
+def test_an_unknown_tool_name_is_refused(client: PipeClient, name: str) -> None:
     client.send(call(name, id=5))
     refused = client.receive()
     assert (refused["id"], refused["error"]["code"]) == (5, -32602)
@@ -125,7 +125,9 @@ def test_a_name_no_tool_has_is_refused(client: PipeClient, name: str) -> None:
     "value", ['"\\ud800"', '"\\u0000"', "NaN", "1e999", "99999999999999999999", "9" * 5_000, "[" * 900 + "]" * 900]
 )
 @pytest.mark.parametrize("argument", ["name", "limit", "items", "unheard_of"])
-def test_what_cannot_be_stored_is_refused_for_its_id(client: PipeClient, argument: str, value: str) -> None:
+def test_an_argument_that_cannot_be_stored_is_refused_with_the_id(
+    client: PipeClient, argument: str, value: str
+) -> None:
     tool = {"name": "capsule_fetch", "limit": "capsule_list"}.get(argument, "capsule_fetch_many")
     params = f'{{"name":"{tool}","arguments":{{"{argument}":{value}}}}}'
     client.write(f'{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{params}}}')
@@ -139,7 +141,7 @@ def test_what_cannot_be_stored_is_refused_for_its_id(client: PipeClient, argumen
     ["[]", '"x"', "7", '{"body":' + "[" * 70 + "]" * 70 + "}", '{"body":' + "[" * 9_000 + "]" * 9_000 + "}"],
 )
 @pytest.mark.parametrize("before", ["", '"x":NaN,'])
-def test_a_record_tool_refuses_what_cannot_be_decoded_in_its_own_codes(
+def test_a_record_tool_refuses_undecodable_arguments_with_its_own_codes(
     client: PipeClient, arguments: str, before: str
 ) -> None:
     for params in (
@@ -152,7 +154,7 @@ def test_a_record_tool_refuses_what_cannot_be_decoded_in_its_own_codes(
         assert code(answer) == "VALIDATION_ERROR"
 
 
-def test_the_configuration_shapes_what_is_offered(home: Path) -> None:
+def test_the_configuration_limits_the_listed_tools(home: Path) -> None:
     disabled = ["capsule_store", "capsule_stor"]
     settings = {"disabled_tools": disabled, "toolsets": ["capsule", "cupsule"], "unheard_of": 1}
     (home / "config.json").write_text(json.dumps(settings))
@@ -173,7 +175,7 @@ def test_the_configuration_shapes_what_is_offered(home: Path) -> None:
     assert "'unheard_of'" in warnings
 
 
-def test_a_broken_configuration_is_said_in_every_answer_about_tools(home: Path) -> None:
+def test_a_broken_configuration_is_reported_in_every_answer_about_tools(home: Path) -> None:
     (home / "config.json").write_text("{")
     with PipeClient(str(home)) as client:
         assert "serverInfo" in client.ask("initialize", {})["result"]
@@ -182,7 +184,7 @@ def test_a_broken_configuration_is_said_in_every_answer_about_tools(home: Path) 
         assert code(client.receive()) == "INVALID_REQUEST"
 
 
-def test_toolsets_of_the_command_line_win_over_the_configuration(home: Path) -> None:
+def test_toolsets_of_the_command_line_override_the_configuration(home: Path) -> None:
     (home / "config.json").write_text('{"toolsets": ["artifact"]}')
     serve = "from moss_memory.mcp.stdio import serve; serve(toolsets=['capsule'])"
     with PipeClient(str(home), code=serve) as client:
@@ -209,7 +211,7 @@ def test_a_store_that_cannot_be_opened_is_an_error_of_the_call(tmp_path: Path) -
         assert client.receive()["result"] == {}
 
 
-def test_a_write_waits_for_another_process_while_the_loop_goes_on(client: PipeClient, home: Path) -> None:
+def test_a_write_waits_for_another_process_without_blocking_the_loop(client: PipeClient, home: Path) -> None:
     client.send(call("capsule_list", id=1))
     client.receive()
     with (home / "moss.lock").open("a") as lock:
@@ -230,7 +232,7 @@ print(*sorted(sys.modules), file=sys.stderr)
 
 
 def modules_after(home: Path, *messages: Any) -> set[str]:
-    """What a server has imported once it answered."""
+    """Return the modules that a server has imported after it answered."""
     with PipeClient(str(home), code=SERVE_AND_TELL) as client:
         client.send(*messages)
         assert len(client.hang_up()) == len(messages)
@@ -238,7 +240,7 @@ def modules_after(home: Path, *messages: Any) -> set[str]:
 
 
 @pytest.mark.unmeasured
-def test_a_session_imports_nothing_slow(home: Path) -> None:
+def test_a_session_imports_no_slow_module(home: Path) -> None:
     slow = {"asyncio", "dataclasses", "inspect", "logging", "mcp", "msgspec", "pathlib", "subprocess", "typing"}
     imported = modules_after(
         home,
@@ -262,7 +264,7 @@ def test_the_handshake_without_a_store_needs_no_database_driver(home: Path) -> N
     assert "apsw" in modules_after(home, hello)
 
 
-def test_a_session_does_not_grow(client: PipeClient) -> None:
+def test_a_session_does_not_leak_memory(client: PipeClient) -> None:
     client.send(call("capsule_store", {"name": "auth", "capsule_text": TEXT}))
     client.receive()
     fetch = json.dumps(call("capsule_fetch", {"name": "auth"}))
@@ -281,7 +283,7 @@ def test_a_session_does_not_grow(client: PipeClient) -> None:
     assert late_kb - early_kb < 1_000
 
 
-def test_a_client_that_never_reads_fills_its_pipe_and_not_the_memory_of_the_server(tmp_path: Path) -> None:
+def test_a_client_that_never_reads_does_not_grow_the_memory_of_the_server(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "moss_memory.cli.main", "mcp", "--home", str(tmp_path / "home")]
     process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     stdin, stdout = process.stdin, process.stdout

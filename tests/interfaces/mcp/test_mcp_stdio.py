@@ -1,4 +1,4 @@
-"""A server process with fake tools, over raw pipes: what is answered, in what order, and how it ends."""
+"""A server process with fake tools over raw pipes: answers, their order, and shutdown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def client(tmp_path: Path) -> Iterator[PipeClient]:
 
 @pytest.fixture
 def hurried(tmp_path: Path) -> Iterator[PipeClient]:
-    """A server that gives its calls no longer than it does for users."""
+    """Start a server with the call timeouts of production."""
     with PipeClient(str(tmp_path), code=CODE) as made:
         yield made
 
@@ -63,7 +63,7 @@ def test_the_last_line_needs_no_newline(client: PipeClient) -> None:
     assert [answer["id"] for answer in client.hang_up()] == [8]
 
 
-def test_the_loop_answers_while_a_long_call_runs(client: PipeClient, tmp_path: Path) -> None:
+def test_other_requests_are_answered_during_a_long_call(client: PipeClient, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     client.send(call("haul", {"gate": str(gate)}, id=1), request("ping", id=2), request("tools/list", id=3))
     assert client.receive()["id"] == 2
@@ -148,7 +148,7 @@ def test_an_empty_batch_is_refused(client: PipeClient) -> None:
     assert (refused["id"], refused["error"]["code"]) == (None, -32600)
 
 
-def test_the_loop_goes_on_after_lines_that_say_nothing(client: PipeClient) -> None:
+def test_the_loop_continues_after_empty_and_invalid_lines(client: PipeClient) -> None:
     client.write("x", b"\xff\xff", "", "   \r", "{", b"\x00")
     client.send(request("ping", id=1))
     answers = client.hang_up()
@@ -156,7 +156,7 @@ def test_the_loop_goes_on_after_lines_that_say_nothing(client: PipeClient) -> No
     assert {answer["error"]["code"] for answer in answers[:-1]} == {-32700}
 
 
-def test_an_endless_line_is_refused_before_it_ends_and_the_next_is_read(client: PipeClient) -> None:
+def test_an_endless_line_is_refused_before_it_ends_and_the_next_one_is_read(client: PipeClient) -> None:
     assert client.process.stdin is not None
     client.process.stdin.write(b'{"jsonrpc":"2.0","id":1,"x":"' + b"a" * (8 * 1024 * 1024))
     client.process.stdin.flush()
@@ -178,7 +178,7 @@ def test_nothing_but_messages_reaches_stdout(client: PipeClient) -> None:
     assert sorted(client.stderr().split("\n")) == ["", "printed by a library", "written by a library"]
 
 
-def test_a_bug_is_logged_on_stderr_and_the_loop_goes_on(client: PipeClient) -> None:
+def test_a_bug_is_logged_on_stderr_and_the_loop_continues(client: PipeClient) -> None:
     client.send(call("crash", id=1), call("broken", id=2), request("ping", id=3))
     answers = client.hang_up()
     assert [answer["id"] for answer in answers] == [1, 2, 3]
@@ -187,12 +187,12 @@ def test_a_bug_is_logged_on_stderr_and_the_loop_goes_on(client: PipeClient) -> N
     assert client.stderr().count("RuntimeError: the secret cause") == 2
 
 
-def test_a_process_that_is_to_end_is_gone_within_two_seconds() -> None:
-    assert stdio.FINISH_S < stdio.HANG_UP_GONE_S < 2
-    assert stdio.STOP_S < stdio.SIGNAL_GONE_S < 2
+def test_a_signalled_process_exits_within_two_seconds() -> None:
+    assert stdio.FINISH_S < stdio.EXIT_AFTER_EOF_S < 2
+    assert stdio.STOP_S < stdio.EXIT_AFTER_SIGNAL_S < 2
 
 
-def test_hanging_up_cancels_a_call_that_does_not_end(hurried: PipeClient) -> None:
+def test_hanging_up_cancels_a_hanging_call(hurried: PipeClient) -> None:
     hurried.send(call("haul", id=1), call("note", {"text": "a"}, id=2), call("recall", id=3))
     answers = {answer["id"]: structured(answer) for answer in hurried.hang_up()}
     assert answers[1]["error"]["code"] == "CANCELLED"
@@ -201,7 +201,7 @@ def test_hanging_up_cancels_a_call_that_does_not_end(hurried: PipeClient) -> Non
     assert hurried.stderr() == ""
 
 
-def test_hanging_up_ends_the_process_although_a_call_hears_nothing(hurried: PipeClient) -> None:
+def test_hanging_up_ends_the_process_although_a_call_ignores_cancellation(hurried: PipeClient) -> None:
     hurried.send(call("stuck", id=1), request("ping", id=2))
     assert hurried.receive()["id"] == 2
     assert hurried.hang_up() == []
@@ -239,7 +239,7 @@ def test_a_closed_stdout_ends_the_process_quietly(client: PipeClient) -> None:
     assert client.stderr() == ""
 
 
-def test_a_closed_stdout_ends_the_process_also_when_the_worker_notices(client: PipeClient, tmp_path: Path) -> None:
+def test_a_closed_stdout_detected_by_the_worker_ends_the_process(client: PipeClient, tmp_path: Path) -> None:
     assert client.process.stdout is not None
     gate = tmp_path / "gate"
     client.send(call("haul", {"gate": str(gate)}, id=1), request("ping", id=2))
@@ -273,7 +273,7 @@ def test_a_file_can_be_piped_through(tmp_path: Path) -> None:
 
 
 def _fill_the_pipe(client: PipeClient) -> None:
-    """Asks for more than a pipe holds and reads the first byte, so that the server is writing."""
+    """Request more than a pipe buffers and read the first byte, so that the server is writing."""
     client.send(call("echo", {"text": "a" * 1_000_000}))
     assert client.process.stdout is not None
     assert os.read(client.process.stdout.fileno(), 1) == b"{"

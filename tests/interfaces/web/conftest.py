@@ -1,4 +1,4 @@
-"""A store with the demonstration in it, its pages on a port, and a tab of a real browser to look at them."""
+"""Fixtures of the page tests: a store with demonstration data, its pages on a port, and a browser tab."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHROMIUM = Chromium()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Stops the browser after the last test of this folder in a row."""
+    """Stop the browser after the last consecutive test of this folder."""
     yield
     if nextitem is None or nextitem.path.parent != item.path.parent:
         CHROMIUM.stop()
@@ -34,13 +34,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture
 def browser() -> Browser:
-    """The browser, started once for all tests that follow each other."""
+    """Start one browser for all consecutive tests."""
     return CHROMIUM.running()
 
 
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the demonstration's project, filled once; who wants to change it takes a copy."""
+    """Return a home with the demonstration's project, filled once; a test that changes it takes a copy."""
     home = tmp_path_factory.mktemp("demonstration")
     with Store(load_config(str(home), cwd=str(home))) as opened:
         fill(opened)
@@ -51,33 +51,33 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def store(
     pytestconfig: pytest.Config, demonstration: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Store]:
-    """A store in which the demonstration's project is; the tests of a module share it."""
+    """Open a store with the demonstration's project, shared by the tests of a module."""
     home = str(tmp_path_factory.mktemp("shown") / "home")
     try:
         shutil.copytree(demonstration, home)
-    except shutil.Error:  # the log of the database was removed meanwhile, by the last of its connections
+    except shutil.Error:  # the last connection removed the database's log during the copy
         shutil.rmtree(home)
         shutil.copytree(demonstration, home)
     if pytestconfig.getoption("--engine") == "postgres":
         from support.postgres import databases
 
-        databases().settle(Path(home))  # the health check reads the settings
+        databases().settle(Path(home))  # the health check reads database settings
     with Store(load_config(home, cwd=home)) as opened:
         if not opened.call("capsule_inventory", {"limit": 1})["items"]:
-            fill(opened)  # a copied home has no copy of a store on a server
+            fill(opened)  # a store on a server is not copied with its home
         yield opened
 
 
 @pytest.fixture(scope="module")
 def server(store: Store) -> Iterator[PagesServer]:
-    """The pages of that store on a port."""
+    """Serve the pages of the store on a port."""
     with PagesServer(store) as running:
         yield running
 
 
 @pytest.fixture
 def tab(browser: Browser, server: PagesServer) -> Iterator[Tab]:
-    """A new tab; whatever goes wrong in it fails the test."""
+    """Open a new tab; any error in it fails the test."""
     opened = Tab(browser, server.origin, server.address)
     yield opened
     opened.close()
@@ -86,6 +86,6 @@ def tab(browser: Browser, server: PagesServer) -> Iterator[Tab]:
 
 @pytest.fixture
 def empty_store(tmp_path: Path) -> Iterator[Store]:
-    """A store in which nothing is."""
+    """Open an empty store."""
     with Store(load_config(str(tmp_path / "home"), cwd=str(tmp_path))) as opened:
         yield opened

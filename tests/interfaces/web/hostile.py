@@ -1,4 +1,4 @@
-"""Sixty texts that try to become more than text, and a store that holds each of them in every field."""
+"""Sixty injection payloads, and a store with each of them in every field."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ PAYLOADS = (
     f"&lt;script&gt;{CALL}&lt;/script&gt;&#60;img src=x onerror={CALL}&#62;",
 )
 WORKSPACE = f'"><svg onload={CALL}>'
-"""Even the workspace is one of them."""
+"""A workspace whose name is a payload too."""
 
 
-def furnish(store: Store) -> dict[str, list[str]]:
-    """Puts every text into every field of a store; the ids of what was made, by family."""
+def write_payloads(store: Store) -> dict[str, list[str]]:
+    """Write every payload into every field of a store and return the ids of the new entries by family."""
     made: dict[str, list[str]] = {"capsules": [], "artifacts": [], "tasks": [], "entities": []}
     store.call("branchmind_init", {"workspace": WORKSPACE})
     ops: list[dict[str, Any]] = []
@@ -121,7 +121,7 @@ def _task(store: Store, text: str, short: str) -> str:
 
 
 def _work(store: Store, target: str) -> None:
-    """Evidence, notes and a claim of such texts, on one task and on its step."""
+    """Add evidence, notes and a claim with payloads to a task and to its step."""
     at = {"workspace": WORKSPACE, "target": target}
     for step in ({"path": "s:0"}, {}):
         evidence = {kind: list(PAYLOADS) for kind in ("links", "checks", "texts")}
@@ -145,14 +145,14 @@ def _record(store: Store, number: int, text: str, short: str) -> str:
 
 
 def node_id(number: int) -> str:
-    """The id of a node of such texts; -1 is that of all of them."""
+    """Return the id of a node with a payload; -1 is the node with all payloads."""
     texts = (*PAYLOADS, _all())
     at = number % len(texts)
     return f"{at} " + " ".join(texts[at].split())[:200].replace("|", "/")
 
 
 def _node(number: int, text: str, short: str) -> list[dict[str, Any]]:
-    """The operations that write a node of such texts and a link to the first one."""
+    """Return the operations that write a node with a payload and a link to the first node."""
     plain = short.replace("|", "/")
     node = {
         "op": "node_upsert",
@@ -166,7 +166,7 @@ def _node(number: int, text: str, short: str) -> list[dict[str, Any]]:
 
 
 def _conflict(store: Store) -> None:
-    """A branch and a conflict of such names and such contents."""
+    """Create a branch and a conflict with payloads as names and contents."""
     branch = "'\"><img-src=x-onerror=alert(1)>"
     place = {"workspace": WORKSPACE, "from": "main", "name": branch}
     store.call("branchmind_branch_create", place)

@@ -1,4 +1,4 @@
-"""What an agent is given, exactly, and which capsules are of use: loaded, old, drifted, twice."""
+"""Pages about capsule use: the exact text that agents get, and load counts, age, drift and duplicates of capsules."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from moss_memory.cli.main import run
 from moss_memory.code_state.work_tree import repository_name
 from moss_memory.config import load_config
 from moss_memory.mcp.server_context import ServerContext
-from moss_memory.mcp.stdio import Server
-from moss_memory.rows.ids import wall_clock_ms
+from moss_memory.mcp.stdio import StdioConnection
 from moss_memory.rows.load_counts import loads_by_actor
 from moss_memory.rows.near_duplicates import near_duplicates, similarity, sketch
+from moss_memory.storage.call import wall_clock_ms
 from moss_memory.store import Store
-from moss_memory.tools.capsule.capsule_use import find_near_duplicates
+from moss_memory.tools.capsule.capsule_browse import find_near_duplicates
 from moss_memory.web import agent_page
 from support.browser import Tab
 from support.pages_server import PagesServer
@@ -42,14 +42,14 @@ FENCE = re.compile(r"(BEGIN|END) [0-9a-f]{16}")
 
 
 def long_text(about: str) -> str:
-    """A capsule of which most is its own."""
+    """Return a capsule text that shares few words with others."""
     told = " ".join(f"{word}-{about}" for word in WORDS * 4)
     return FULL + f"\n\n## Notes\n\n{told}\n"
 
 
 @pytest.fixture
 def used(tmp_path: Path) -> Iterator[Store]:
-    """A store with a capsule that is loaded, one that is not, an old one and one that is there twice."""
+    """Return a store with a loaded, an unused, an old and a duplicated capsule."""
     config = load_config(str(tmp_path / "home"), cwd=str(tmp_path))
     clock = [wall_clock_ms() - 100 * DAY_MS]
     with Store(config, counts_loads=True, clock_ms=lambda: clock[0]) as store:
@@ -70,7 +70,7 @@ def save(store: Store, name: str, text: str) -> None:
 
 @pytest.fixture
 def agent(used: Store, browser: Browser) -> Iterator[Tab]:
-    """A tab on the pages of that store."""
+    """Open a tab on the pages of the store."""
     with PagesServer(used) as server:
         opened = Tab(browser, server.origin, server.address)
         yield opened
@@ -82,7 +82,7 @@ def row(tab: Tab, name: str) -> Any:
     return tab.page.locator(".loads .row", has=tab.page.locator("a.row-title", has_text=f"The {name} one"))
 
 
-def test_the_capsules_stand_by_their_last_load_with_what_is_wrong(agent: Tab) -> None:
+def test_capsules_are_sorted_by_last_load_and_show_their_problems(agent: Tab) -> None:
     page = agent.open("/agent?workspace=shop")
     titles = page.locator(".loads a.row-title").all_inner_texts()
     assert titles == ["The loaded one", "The second one", "The first one", "The old one"]
@@ -122,7 +122,7 @@ def test_pages_do_not_count_as_loads(agent: Tab, used: Store) -> None:
     expect(row(agent, "old")).to_have_count(1)
 
 
-def test_the_texts_are_exactly_those_that_an_agent_gets(
+def test_the_page_shows_the_exact_texts_that_an_agent_gets(
     agent: Tab, used: Store, capfd: pytest.CaptureFixture[str]
 ) -> None:
     page = agent.open("/agent?workspace=shop&client=cursor")
@@ -137,12 +137,14 @@ def test_the_texts_are_exactly_those_that_an_agent_gets(
 
 
 def initialized(store: Store, toolsets: list[str], then: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The answer of a server to the first message of a client in the workspace `shop`, which may then call a tool."""
+    """Return the server's answer to `initialize` in the workspace `shop`; call a tool afterwards if one is given."""
     context = ServerContext(store.config.home, toolsets)
     tools = context.tools_for("shop", None)
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as answers, os.fdopen(writing, "wb") as sink:
-        server = Server(lambda: tools, context.store, sink.fileno(), lambda: context.situation(repository_name()))
+        server = StdioConnection(
+            lambda: tools, context.store, sink.fileno(), lambda: context.situation(repository_name())
+        )
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "cursor", "version": "1"}}
         server._handle_line(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode())
         found: dict[str, Any] = json.loads(answers.readline())["result"]
@@ -161,7 +163,7 @@ def test_a_load_over_stdio_is_counted_for_the_client(used: Store) -> None:
     assert [(one["actor"], one["loads"]) for one in loads] == [("cursor", 1)]
 
 
-def test_another_client_has_another_list_of_tools(agent: Tab) -> None:
+def test_the_list_of_tools_depends_on_the_client(agent: Tab) -> None:
     page = agent.open("/agent?workspace=shop")
     many = page.locator("#tools tbody tr").count()
     page.get_by_label("Client").select_option("cursor")
@@ -210,7 +212,7 @@ def test_a_page_shows_results_that_are_computed_later(agent: Tab, used: Store, m
     expect(page.locator("[data-pending]")).to_have_count(0)
 
 
-def test_without_javascript_everything_is_there_and_a_read_only_server_archives_nothing(
+def test_the_page_works_without_javascript_and_a_read_only_server_archives_nothing(
     used: Store, browser: Browser
 ) -> None:
     with PagesServer(used, read_only=True) as server:

@@ -1,4 +1,4 @@
-"""The frame, the overview and the capsules in a browser: what a person sees and does."""
+"""The page frame, the overview and the capsule pages in a browser."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SHOP = "atlas-checkout"
 
 
 def stored(store: Store, name: str, text: str = FULL) -> str:
-    """The id of a new capsule."""
+    """Store a capsule and return its id."""
     return str(store.call("capsule_store", {"workspace": SHOP, "name": name, "capsule_text": text})["id"])
 
 
-def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: Store) -> None:
+def test_the_overview_describes_moss_and_counts_the_entries(tab: Tab, store: Store) -> None:
     page = tab.open("/overview")
     expect(page.locator(".lead")).to_contain_text("hand-overs, decisions and findings")
     counts = store.call("moss_activity", {})["counts"]
@@ -43,7 +43,7 @@ def test_an_open_question_leads_to_its_text_and_to_its_place_in_the_graph(tab: T
     )
 
 
-def test_a_workspace_that_is_chosen_narrows_the_page(tab: Tab) -> None:
+def test_a_selected_workspace_filters_the_page(tab: Tab) -> None:
     page = tab.open("/capsules")
     page.get_by_label("Workspace").select_option("platform")
     page.wait_for_url("**/capsules?workspace=platform")
@@ -52,7 +52,7 @@ def test_a_workspace_that_is_chosen_narrows_the_page(tab: Tab) -> None:
     assert all(place.startswith("platform / ") for place in places)
 
 
-def test_a_capsule_reads_as_markdown_and_its_contents_are_its_check(tab: Tab) -> None:
+def test_a_capsule_is_rendered_as_markdown_with_its_sections_checked(tab: Tab) -> None:
     page = tab.open("/capsules")
     page.get_by_role("link", name="Gift cards").click()
     expect(page.locator(".prose h2")).to_have_count(4)
@@ -71,7 +71,9 @@ def test_the_slash_key_goes_to_the_search(tab: Tab) -> None:
     assert page.locator("#q").input_value() == ""
 
 
-def test_an_edited_capsule_is_stored_and_a_thin_one_is_refused_with_its_text_kept(tab: Tab, store: Store) -> None:
+def test_an_edited_capsule_is_stored_and_an_incomplete_one_is_refused_with_its_text_kept(
+    tab: Tab, store: Store
+) -> None:
     capsule = stored(store, "edited")
     page = tab.open(f"/capsules/{capsule}/edit")
     page.get_by_label("Text").fill("## Objective\n\nonly this")
@@ -96,7 +98,7 @@ def test_a_deleted_capsule_can_be_brought_back(tab: Tab, store: Store) -> None:
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
 
 
-def test_a_change_is_compared_line_by_line_and_taken_back(tab: Tab, store: Store) -> None:
+def test_a_change_is_compared_line_by_line_and_reverted(tab: Tab, store: Store) -> None:
     capsule = stored(store, "taken back by version")
     store.call("capsule_append", {"id": capsule, "section": "Decisions", "content": "a hasty one"})
     page = tab.open(f"/capsules/{capsule}")
@@ -128,7 +130,7 @@ def test_a_capsule_is_renamed_and_a_taken_name_is_refused(tab: Tab, store: Store
     expect(page.get_by_role("heading", level=1)).to_have_text("new name")
 
 
-def test_an_edit_that_looks_like_a_secret_is_refused_until_it_is_meant(tab: Tab, store: Store) -> None:
+def test_an_edit_that_looks_like_a_secret_is_refused_until_confirmed(tab: Tab, store: Store) -> None:
     capsule = stored(store, "secretive")
     page = tab.open(f"/capsules/{capsule}/edit")
     key = "AKIA" + "Q3EGJ7KX2MPLT5WV"
@@ -141,7 +143,7 @@ def test_an_edit_that_looks_like_a_secret_is_refused_until_it_is_meant(tab: Tab,
     expect(page.get_by_role("status")).to_have_text("Changed.")
 
 
-def test_an_edit_over_another_ones_change_is_refused(tab: Tab, store: Store) -> None:
+def test_an_edit_over_a_concurrent_change_is_refused(tab: Tab, store: Store) -> None:
     capsule = stored(store, "contended")
     page = tab.open(f"/capsules/{capsule}/edit")
     store.call("capsule_update", {"id": capsule, "title": "theirs"})
@@ -151,7 +153,7 @@ def test_an_edit_over_another_ones_change_is_refused(tab: Tab, store: Store) -> 
     assert store.call("capsule_fetch", {"id": capsule})["title"] == "theirs"
 
 
-def test_an_edit_that_is_meant_goes_over_another_ones_change(tab: Tab, store: Store) -> None:
+def test_a_confirmed_edit_overwrites_a_concurrent_change(tab: Tab, store: Store) -> None:
     key = stored(store, "meant")
     page = tab.open(f"/capsules/{key}/edit")
     page.get_by_label("Title").fill("Mine")
@@ -164,7 +166,7 @@ def test_an_edit_that_is_meant_goes_over_another_ones_change(tab: Tab, store: St
     assert store.call("capsule_fetch", {"id": key, "version": 2})["title"] == "Theirs"
 
 
-def test_an_edit_of_what_was_deleted_meanwhile_keeps_its_text(tab: Tab, store: Store) -> None:
+def test_an_edit_of_a_capsule_deleted_meanwhile_keeps_its_text(tab: Tab, store: Store) -> None:
     key = stored(store, "deleted meanwhile")
     page = tab.open(f"/capsules/{key}/edit")
     page.get_by_label("Text").fill(FULL + "mine")
@@ -174,7 +176,7 @@ def test_an_edit_of_what_was_deleted_meanwhile_keeps_its_text(tab: Tab, store: S
     expect(page.get_by_label("Text")).to_have_value(FULL + "mine")
 
 
-def test_tags_that_were_not_touched_stay_as_they_are(tab: Tab, store: Store) -> None:
+def test_unedited_tags_stay_unchanged(tab: Tab, store: Store) -> None:
     key = stored(store, "with commas")
     store.call("capsule_update", {"id": key, "tags": ["a, b", "c"]})
     page = tab.open(f"/capsules/{key}/edit")
@@ -184,7 +186,7 @@ def test_tags_that_were_not_touched_stay_as_they_are(tab: Tab, store: Store) -> 
     assert store.call("capsule_fetch", {"id": key})["tags"] == ["a, b", "c"]
 
 
-def test_what_an_agent_stores_while_the_page_is_open_appears(tab: Tab, store: Store) -> None:
+def test_a_capsule_that_an_agent_stores_appears_on_an_open_page(tab: Tab, store: Store) -> None:
     page = tab.open("/capsules")
     stored(store, "appears")
     expect(page.get_by_role("link", name="appears")).to_be_visible()
@@ -194,10 +196,10 @@ HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
-"""What a browser tells a page whose tab goes out of view; tabs of an automated browser are always in view."""
+"""A script that simulates a hidden tab, because tabs of an automated browser are always visible."""
 
 
-def test_a_page_out_of_view_does_not_listen_and_catches_up_once_it_is_in_view_again(tab: Tab, store: Store) -> None:
+def test_a_hidden_page_does_not_subscribe_and_updates_once_it_is_visible(tab: Tab, store: Store) -> None:
     page = tab.open("/capsules")
     with page.expect_event("requestfailed", lambda request: "/changes?" in request.url):
         page.evaluate(HIDE, True)
@@ -211,7 +213,7 @@ def test_a_page_out_of_view_does_not_listen_and_catches_up_once_it_is_in_view_ag
     expect(page.get_by_role("link", name="written out of view")).to_be_visible()
 
 
-def test_what_is_not_there_is_said_with_its_status(tab: Tab) -> None:
+def test_a_missing_page_has_an_explanation_and_status_404(tab: Tab) -> None:
     for path in ("/capsules/01NOTHERE", "/nowhere", "/nowhere/"):
         page = tab.open(path, status=404)
         expect(page.get_by_role("heading", level=1)).to_have_text("Not there")
@@ -225,11 +227,11 @@ def test_what_is_not_there_is_said_with_its_status(tab: Tab) -> None:
         expect(page.get_by_role("link", name="All records")).to_be_visible()
 
 
-def test_a_slash_too_many_is_forgiven(tab: Tab) -> None:
+def test_an_extra_slash_is_accepted(tab: Tab) -> None:
     expect(tab.open("/capsules/").get_by_role("heading", level=1)).to_have_text("Capsules")
 
 
-def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browser: Browser, store: Store) -> None:
+def test_a_read_only_server_shows_no_form_that_changes_the_store(browser: Browser, store: Store) -> None:
     capsule = stored(store, "read only")
     with PagesServer(store, read_only=True) as server:
         tab = Tab(browser, server.origin, server.address)

@@ -1,4 +1,4 @@
-"""The home page says what changed since the last visit or in a period, who did it, and takes it back."""
+"""The home page: changes since the last visit or in a period, their authors, and reverting them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from playwright.sync_api import expect
 
 from contract.doors import FULL
 from moss_memory.config import load_config
-from moss_memory.rows.ids import wall_clock_ms
+from moss_memory.storage.call import wall_clock_ms
 from moss_memory.store import Store
 from moss_memory.tools.everything.period_changes import changes_in_period
 from moss_memory.web.change_details import summarize
-from moss_memory.web.changes_page import group, period_of, visits
+from moss_memory.web.changes_page import group_by_thing, period_of, update_visit
 from support.pages_server import PagesServer
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ DAY_MS = 86_400_000
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store that two agents and a person changed: twenty days ago and today."""
+    """Return a store that two agents and a person changed, twenty days ago and today."""
     home = str(tmp_path_factory.mktemp("changed") / "home")
     clock = {"ms": wall_clock_ms() - 20 * DAY_MS}
     with Store(load_config(home, cwd=home), clock_ms=lambda: clock["ms"]) as opened:
@@ -56,14 +56,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
-def test_one_sentence_says_who_did_what(tab: Tab) -> None:
+def test_one_sentence_summarizes_the_changes_by_author(tab: Tab) -> None:
     lead = tab.open("/?since=week").locator(".lead").inner_text()
     assert lead.startswith("codex, claude-code and you ")
     for deed in ("changed 1 capsule", "deleted 1 capsule", "finished 1 task", "stored 1 artifact", "wrote 1 note"):
         assert deed in lead
 
 
-def test_the_overview_says_the_same_of_the_last_seven_days(tab: Tab) -> None:
+def test_the_overview_summarizes_the_last_seven_days(tab: Tab) -> None:
     page = tab.open("/?since=week")
     sentence = page.locator(".lead").inner_text()
     found = re.findall(r"(\d+) (capsule|task|card|note|artifact)", sentence)
@@ -87,7 +87,7 @@ def test_the_last_seven_days_begin_at_midnight_of_the_browser() -> None:
     assert week["from_ms"] == int(datetime(2026, 3, 3, 15, tzinfo=UTC).timestamp() * 1000)
 
 
-def test_changes_stand_by_workspace_and_thing_with_their_words(tab: Tab) -> None:
+def test_changes_are_grouped_by_workspace_and_entry(tab: Tab) -> None:
     page = tab.open("/?since=week")
     assert page.locator(".changed-place > h2").all_inner_texts() == ["lab", "Shop"]
     kept = page.locator(".thing", has_text="The kept one")
@@ -103,7 +103,7 @@ def test_changes_stand_by_workspace_and_thing_with_their_words(tab: Tab) -> None
     expect(page.locator(".prose")).to_contain_text("We do not know.")
 
 
-def test_a_change_and_a_deletion_are_taken_back(tab: Tab, store: Store) -> None:
+def test_a_change_and_a_deletion_are_reverted(tab: Tab, store: Store) -> None:
     page = tab.open("/?since=week")
     page.locator(".thing", has_text="The dropped one").get_by_role("button", name="Bring it back").click()
     expect(page.get_by_role("status")).to_have_text("Brought back.")
@@ -113,7 +113,7 @@ def test_a_change_and_a_deletion_are_taken_back(tab: Tab, store: Store) -> None:
     assert "thirty" in store.call("capsule_fetch", {"workspace": "Shop", "name": "kept"})["capsule_text"]
 
 
-def test_a_take_back_over_a_newer_change_is_refused(tab: Tab, store: Store) -> None:
+def test_a_revert_over_a_newer_change_is_refused(tab: Tab, store: Store) -> None:
     store.call("capsule_update", {"workspace": "Shop", "name": "same", "title": "Seen"})
     page = tab.open("/?since=week")
     page.evaluate("document.getElementById('page').removeAttribute('hx-get')")
@@ -132,7 +132,7 @@ def test_a_take_back_over_a_newer_change_is_refused(tab: Tab, store: Store) -> N
     assert store.call("capsule_fetch", {"workspace": "Shop", "name": "same"})["title"] == "Newer"
 
 
-def test_a_day_of_the_past_shows_its_own_changes(tab: Tab) -> None:
+def test_a_past_day_shows_its_own_changes(tab: Tab) -> None:
     day = (datetime.now(UTC) - timedelta(days=20)).date()
     around = f"from={day - timedelta(days=1)}&to={day + timedelta(days=1)}"
     page = tab.open(f"/?{around}")
@@ -141,12 +141,12 @@ def test_a_day_of_the_past_shows_its_own_changes(tab: Tab) -> None:
     expect(page.locator(".lead")).to_contain_text("Nothing has changed on 1 Jan 2001 to 2 Jan 2001")
 
 
-def test_a_workspace_narrows_the_changes(tab: Tab) -> None:
+def test_a_workspace_filters_the_changes(tab: Tab) -> None:
     page = tab.open("/?since=week&workspace=lab")
     assert page.locator(".changed-place > h2").all_inner_texts() == ["lab"]
 
 
-def test_a_second_visit_shows_only_what_is_new(tab: Tab, store: Store) -> None:
+def test_a_second_visit_shows_only_new_changes(tab: Tab, store: Store) -> None:
     page = tab.open("/")
     expect(page.locator(".chip[aria-pressed=true]")).to_have_text("Last 7 days")
     cookies = [one for one in page.context.cookies() if one["name"] == "moss_seen"]
@@ -172,10 +172,10 @@ def test_a_second_visit_shows_only_what_is_new(tab: Tab, store: Store) -> None:
     ],
 )
 def test_a_visit_ends_after_half_an_hour(cookie: str, previous: int | None, then: str) -> None:
-    assert visits(cookie, 100_000) == (previous, then)
+    assert update_visit(cookie, 100_000) == (previous, then)
 
 
-def test_a_day_is_that_of_the_browser() -> None:
+def test_days_follow_the_time_zone_of_the_browser() -> None:
     tokyo = period_of({"from": "2026-03-02"}, ZoneInfo("Asia/Tokyo"), 0, None)
     assert tokyo["from_ms"] == int(datetime(2026, 3, 1, 15, tzinfo=UTC).timestamp() * 1000)
     assert tokyo["to_ms"] - tokyo["from_ms"] == DAY_MS
@@ -190,8 +190,8 @@ def test_the_first_change_of_a_period_is_found_wherever_it_begins(store: Store) 
         assert earlier["events"] == [one for one in every if one["ts_ms"] < event["ts_ms"]]
 
 
-def test_nothing_has_no_sentence() -> None:
-    assert summarize(group([])) == ""
+def test_an_empty_period_has_no_sentence() -> None:
+    assert summarize(group_by_thing([])) == ""
 
 
 def test_the_home_page_works_without_scripts_and_read_only(store: Store) -> None:

@@ -31,7 +31,7 @@ LATER = "2026-03-09T10:00:00Z"
 
 @pytest.fixture
 def own(browser: Browser, empty_store: Store) -> Iterator[Tab]:
-    """A tab on the pages of a store that the test fills itself."""
+    """Open a tab on the pages of an empty store, which the test fills."""
     with PagesServer(empty_store) as server:
         tab = Tab(browser, server.origin, server.address)
         yield tab
@@ -49,7 +49,7 @@ def observe(store: Store, status: str, updated_at: str) -> None:
     store.call("submit_payload", {**submitted, "workspace": "lab"})
 
 
-def test_kinds_of_artifacts_are_those_of_the_whole_store(own: Tab, empty_store: Store) -> None:
+def test_kinds_of_artifacts_are_counted_over_the_whole_store(own: Tab, empty_store: Store) -> None:
     for number in range(4):
         keep(empty_store, "plan", f"p{number}", run_id="first")
     keep(empty_store, "plan", "elsewhere", workspace="other")
@@ -70,11 +70,13 @@ def test_kinds_of_artifacts_are_those_of_the_whole_store(own: Tab, empty_store: 
 def test_an_expired_artifact_is_in_no_count(own: Tab, empty_store: Store) -> None:
     keep(empty_store, "plan", "stays")
     keep(empty_store, "plan", "goes", ttl_seconds=1)
+    keep(empty_store, "draft", "goes too", ttl_seconds=1)
     own.open("/artifacts")
     wait_until(lambda: len(empty_store.call("artifact_list", {"workspace": "lab"})["items"]) == 1, "it did not expire")
     keep(empty_store, "note", "a change")
     page = own.open("/artifacts")
     expect(page.get_by_role("link", name="plan 1", exact=True)).to_be_visible()
+    expect(page.locator(".filters").first).not_to_contain_text("draft")
 
 
 def test_one_observation_is_one_row_of_the_timeline(own: Tab, empty_store: Store) -> None:
@@ -85,7 +87,7 @@ def test_one_observation_is_one_row_of_the_timeline(own: Tab, empty_store: Store
     expect(page.locator(".entry")).to_contain_text("planning")
 
 
-def test_each_row_of_the_timeline_says_what_was_observed_then(own: Tab, empty_store: Store) -> None:
+def test_each_row_of_the_timeline_shows_its_observation(own: Tab, empty_store: Store) -> None:
     observe(empty_store, "planning", OBSERVED)
     observe(empty_store, "completed", LATER)
     page = own.open("/records/timeline")
@@ -96,7 +98,7 @@ def test_each_row_of_the_timeline_says_what_was_observed_then(own: Tab, empty_st
     expect(rows.last).not_to_contain_text("completed")
 
 
-def test_kinds_of_events_are_those_of_the_whole_store(own: Tab, empty_store: Store) -> None:
+def test_kinds_of_events_are_counted_over_the_whole_store(own: Tab, empty_store: Store) -> None:
     observe(empty_store, "planning", OBSERVED)
     for day in range(1, 29):
         observe(empty_store, "in_progress", f"2026-04-{day:02}T10:00:00Z")
@@ -108,7 +110,7 @@ def test_kinds_of_events_are_those_of_the_whole_store(own: Tab, empty_store: Sto
 
 @pytest.fixture
 def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person's folder in which Cursor is connected over HTTP, Gemini without, and Windsurf's file is broken."""
+    """Make a home folder with Cursor connected over HTTP, Gemini without Moss, and a broken Windsurf file."""
     person = tmp_path / "person"
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(person))
@@ -133,7 +135,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {str(one): (one.read_bytes(), one.stat().st_mtime_ns) for one in folder.rglob("*") if one.is_file()}
 
 
-def test_connect_says_which_clients_are_connected_and_shows_no_secret(own: Tab, clients: Path) -> None:
+def test_the_connect_page_lists_connected_clients_and_shows_no_secret(own: Tab, clients: Path) -> None:
     before = contents(clients)
     page = own.open("/connect")
     row = page.locator(".lines").first.locator(".row")
@@ -147,7 +149,7 @@ def test_connect_says_which_clients_are_connected_and_shows_no_secret(own: Tab, 
 
 
 @pytest.mark.parametrize("named", ["env", "--home", "--home="])
-def test_connect_says_connected_only_of_this_store_and_this_server(
+def test_the_connect_page_counts_only_connections_to_this_store_and_server(
     own: Tab, empty_store: Store, clients: Path, named: str
 ) -> None:
     home = empty_store.config.home
@@ -164,7 +166,7 @@ def test_connect_says_connected_only_of_this_store_and_this_server(
     assert "me:secret" not in page.content()
 
 
-def test_connect_shows_the_owners_clients_to_the_owner_alone(
+def test_the_connect_page_shows_the_owners_clients_to_the_owner_alone(
     empty_store: Store, clients: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health_page, "page_access", lambda: Access("a member of the team", "0" * 64))
@@ -186,7 +188,7 @@ PHONES = [{"width": 390, "height": 844}, {"width": 320, "height": 640}]
 
 @pytest.fixture(params=PHONES, ids=["390", "320"])
 def phone(request: pytest.FixtureRequest, browser: Browser, server: PagesServer) -> Iterator[Tab]:
-    """A tab on the demonstration, as wide as a phone."""
+    """Open a tab on the demonstration, as wide as a phone."""
     tab = Tab(browser, server.origin, server.address, viewport=request.param)
     yield tab
     tab.close()
@@ -200,7 +202,7 @@ def box_of(found: Locator) -> FloatRect:
 
 
 @pytest.mark.parametrize("healthy", [False, True])
-def test_a_phone_signs_out_and_nothing_of_the_head_overlaps(
+def test_a_phone_can_sign_out_and_the_header_does_not_overlap(
     phone: Tab, monkeypatch: pytest.MonkeyPatch, healthy: bool
 ) -> None:
     monkeypatch.setattr(health_page, "examine", lambda home: {**examine(home), "healthy": healthy})
@@ -222,10 +224,10 @@ def test_the_numbers_of_the_chart_stay_in_view_on_a_phone(phone: Tab) -> None:
         assert box_of(number)["x"] > 0
     line, number = page.locator(".plot .rule").first, page.locator(".plot-axis .tick").first
     middle = box_of(number)["y"] + box_of(number)["height"] / 2
-    assert abs(box_of(line)["y"] - middle) < 4, "a number is not at its line"
+    assert abs(box_of(line)["y"] - middle) < 4, "a number is not beside its line"
 
 
-def test_only_a_browser_without_scripts_reads_that_the_map_needs_them(tab: Tab) -> None:
+def test_only_a_browser_without_scripts_shows_that_the_map_needs_them(tab: Tab) -> None:
     page = tab.open("/map")
     page.wait_for_selector('#map-canvas[data-state="ready"]')
     expect(page.locator("#map-needs")).to_be_hidden()
@@ -241,9 +243,7 @@ def test_on_a_phone_the_dot_of_a_row_is_beside_its_title(phone: Tab) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_is_dark_on_white_paper_and_shows_no_control(
-    browser: Browser, server: PagesServer, scheme: str
-) -> None:
+def test_every_page_prints_dark_on_white_without_controls(browser: Browser, server: PagesServer, scheme: str) -> None:
     tab = Tab(browser, server.origin, server.address, color_scheme=scheme)
     for path in ("/?since=week", "/overview", "/capsules", "/artifacts", "/tasks", "/reasoning/log", "/agent", "/map"):
         page = tab.open(path)
@@ -258,7 +258,7 @@ def test_every_page_is_dark_on_white_paper_and_shows_no_control(
     assert tab.troubles == []
 
 
-def test_a_phone_cuts_no_time_and_keeps_a_dot_with_its_word(phone: Tab) -> None:
+def test_a_phone_truncates_no_time_and_keeps_a_dot_beside_its_word(phone: Tab) -> None:
     for path in ("/records", "/agent?workspace=atlas-checkout", "/capsules", "/artifacts"):
         page = phone.open(path)
         cut = page.evaluate(CUT_TIMES)

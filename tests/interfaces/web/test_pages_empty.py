@@ -1,4 +1,4 @@
-"""Where nothing is, a page says what to do next: at first use, behind filters, after a search."""
+"""Empty pages: each suggests a next step at first use, behind filters and after a search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def first_use(browser: Browser, empty_store: Store) -> Iterator[Tab]:
-    """A tab on the pages of a store in which nothing is."""
+    """Open a tab on the pages of an empty store."""
     with PagesServer(empty_store) as server:
         opened = Tab(browser, server.origin, server.address)
         yield opened
@@ -28,7 +28,7 @@ def first_use(browser: Browser, empty_store: Store) -> Iterator[Tab]:
         assert opened.troubles == []
 
 
-def test_an_empty_store_says_how_to_begin(first_use: Tab) -> None:
+def test_an_empty_store_shows_the_first_steps(first_use: Tab) -> None:
     page = first_use.open()
     expect(page.locator(".lead").first).to_contain_text("Nothing is stored yet")
     steps = page.locator(".steps-first h2").all_inner_texts()
@@ -38,14 +38,14 @@ def test_an_empty_store_says_how_to_begin(first_use: Tab) -> None:
     expect(page.get_by_role("heading", name="Claude Code").first).to_be_visible()
 
 
-def test_the_first_thing_stored_takes_the_place_of_the_first_steps(first_use: Tab, empty_store: Store) -> None:
+def test_the_first_entry_replaces_the_first_steps(first_use: Tab, empty_store: Store) -> None:
     page = first_use.open("/overview")
     empty_store.call("artifact_store", {"kind": "freeform", "name": "first", "data": {"a": 1}})
     expect(page.locator(".plot")).to_be_visible()
     expect(page.locator(".steps-first")).to_have_count(0)
 
 
-def test_every_family_says_what_it_would_hold_and_leads_to_connecting(first_use: Tab) -> None:
+def test_every_empty_family_describes_its_entries_and_links_to_the_connect_page(first_use: Tab) -> None:
     for path in ("/capsules", "/artifacts", "/tasks", "/reasoning", "/reasoning/log", "/records", "/records/timeline"):
         empty = first_use.open(path).locator(".empty")
         expect(empty.get_by_role("link", name="Connect an agent")).to_be_visible()
@@ -61,14 +61,14 @@ def test_every_family_says_what_it_would_hold_and_leads_to_connecting(first_use:
         ("/capsules?offset=900", "All capsules"),
     ],
 )
-def test_filters_that_leave_nothing_are_taken_away_by_a_click(tab: Tab, path: str, leads_to: str) -> None:
+def test_filters_without_matches_are_cleared_by_a_click(tab: Tab, path: str, leads_to: str) -> None:
     page = tab.open(path)
     page.get_by_role("link", name=leads_to).click()
     expect(page.locator(".empty")).to_have_count(0)
     expect(page.locator(".card").first).to_be_visible()
 
 
-def test_a_search_that_finds_nothing_offers_to_look_further(tab: Tab) -> None:
+def test_a_search_without_hits_offers_a_wider_search(tab: Tab) -> None:
     page = tab.open("/search?mode=keyword&type=note&workspace=platform&q=idempotency")
     offered = page.locator(".empty a").all_inner_texts()
     assert offered == ["By meaning too", "In all families", "In all workspaces"]

@@ -1,4 +1,4 @@
-"""Artifacts, tasks, reasoning and records in a browser: what a person sees and does."""
+"""The pages of artifacts, tasks, reasoning and records in a browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOP = "atlas-checkout"
 COMPARED = f"/reasoning?workspace={SHOP}&branch=try-idempotency&compare=main"
 
 
-def test_an_artifact_shows_its_data_as_a_tree_and_the_time_that_is_left(tab: Tab) -> None:
+def test_an_artifact_shows_its_data_as_a_tree_and_its_remaining_lifetime(tab: Tab) -> None:
     page = tab.open("/artifacts?run_id=nightly-reconcile")
     expect(page.locator(".row")).to_have_count(4)
     page.get_by_role("link", name="verdict").click()
@@ -27,7 +27,7 @@ def test_an_artifact_shows_its_data_as_a_tree_and_the_time_that_is_left(tab: Tab
     expect(issues.get_by_text("a difference below one cent")).to_be_hidden()
 
 
-def test_an_old_version_of_an_artifact_is_shown_and_brought_back(tab: Tab, store: Store) -> None:
+def test_an_old_version_of_an_artifact_is_shown_and_restored(tab: Tab, store: Store) -> None:
     page = tab.open("/artifacts?kind=design-spec")
     page.get_by_role("link", name="partial-refunds").click()
     page.locator(".history a").last.click()
@@ -38,7 +38,7 @@ def test_an_old_version_of_an_artifact_is_shown_and_brought_back(tab: Tab, store
     assert (fetched["version"], fetched["data"]["constraints"]) == (4, ["amounts are integers"])
 
 
-def test_a_deleted_artifact_says_so_and_is_brought_back(tab: Tab, store: Store) -> None:
+def test_a_deleted_artifact_is_marked_and_restored(tab: Tab, store: Store) -> None:
     key = store.call("artifact_store", {"kind": "freeform", "data": {"a": [1, {"b": None}]}})["id"]
     page = tab.open(f"/artifacts/{key}")
     page.get_by_role("button", name="Delete").click()
@@ -61,7 +61,7 @@ def test_the_board_has_every_task_in_the_column_of_its_status(tab: Tab, store: S
     expect(page.locator(".rail")).to_contain_text("claude-code")
 
 
-def test_the_signs_of_types_are_as_wide_as_high_whatever_the_type(tab: Tab) -> None:
+def test_type_icons_are_square_for_every_type(tab: Tab) -> None:
     for path in (
         f"/reasoning?workspace={SHOP}",
         f"/reasoning?workspace={SHOP}&branch=task/TASK-003&doc=TASK-003-graph",
@@ -72,7 +72,7 @@ def test_the_signs_of_types_are_as_wide_as_high_whatever_the_type(tab: Tab) -> N
             assert box is None or abs(box["width"] - box["height"]) < 1, f"{path}: {sign.get_attribute('class')}"
 
 
-def test_a_plan_leads_to_its_tasks_and_a_task_to_its_reasoning(tab: Tab) -> None:
+def test_a_plan_links_to_its_tasks_and_a_task_to_its_reasoning(tab: Tab) -> None:
     page = tab.open(f"/tasks/PLAN-001?workspace={SHOP}")
     page.get_by_role("link", name="Idempotency key on provider calls").click()
     expect(page.locator(".step.done")).to_have_count(2)
@@ -80,7 +80,7 @@ def test_a_plan_leads_to_its_tasks_and_a_task_to_its_reasoning(tab: Tab) -> None
     expect(page.locator(".entry").first).to_be_visible()
 
 
-def test_the_graph_is_drawn_can_be_reached_by_keys_and_filtered(tab: Tab) -> None:
+def test_the_graph_is_drawn_reachable_by_keyboard_and_filtered(tab: Tab) -> None:
     page = tab.open(f"/reasoning?workspace={SHOP}")
     nodes = page.locator(".g-node")
     expect(nodes).to_have_count(9)
@@ -97,7 +97,7 @@ def test_the_graph_is_drawn_can_be_reached_by_keys_and_filtered(tab: Tab) -> Non
     assert page.locator(".canvas svg > g").get_attribute("transform") != before
 
 
-def test_two_branches_compared_show_what_each_has_and_signs_repeat_the_colours(tab: Tab) -> None:
+def test_a_branch_comparison_shows_both_sides_and_icons_repeat_the_colours(tab: Tab) -> None:
     page = tab.open(COMPARED)
     assert page.locator(".sums").inner_text().split("\n")[0].startswith("4 added")
     expect(page.locator(".g-node.added")).to_have_count(4)
@@ -111,7 +111,7 @@ def test_two_branches_compared_show_what_each_has_and_signs_repeat_the_colours(t
     )
 
 
-def test_a_conflict_is_settled_side_by_side_and_a_branch_is_merged(tab: Tab, store: Store) -> None:
+def test_a_conflict_is_resolved_side_by_side_and_a_branch_is_merged(tab: Tab, store: Store) -> None:
     page = tab.open(f"/reasoning?workspace={SHOP}")
     page.locator(".conflicts .row").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thirty seconds are enough")
@@ -135,7 +135,7 @@ def test_notes_and_traces_read_as_a_log(tab: Tab) -> None:
     expect(page.locator(".log")).to_contain_text("Looked at")
 
 
-def test_an_entity_tells_the_source_of_every_field_and_what_was_known_at_a_time(tab: Tab) -> None:
+def test_an_entity_shows_the_source_of_every_field_and_its_state_at_a_past_time(tab: Tab) -> None:
     page = tab.open("/records?entity_type=feature_unit")
     page.get_by_role("link", name="FU-031").click()
     rows = page.locator(".fields-table tbody tr")
@@ -150,7 +150,7 @@ def test_an_entity_tells_the_source_of_every_field_and_what_was_known_at_a_time(
     expect(page.get_by_role("heading", level=1)).to_have_text("FU-031")
 
 
-def test_the_timeline_and_a_date_in_the_past_narrow_what_is_shown(tab: Tab) -> None:
+def test_the_timeline_and_a_past_date_filter_the_page(tab: Tab) -> None:
     page = tab.open("/records/timeline?event_type=release.created")
     assert page.locator(".entry .link.named").all_inner_texts() == ["2026.46", "2026.40"]
     page = tab.open("/records?as_of=2020-01-01")
@@ -174,7 +174,7 @@ def test_a_search_finds_in_every_family_with_its_words_marked(tab: Tab) -> None:
     expect(page.locator(".prose")).to_contain_text("idempotency key")
 
 
-def test_a_task_that_is_found_leads_to_the_board_and_what_is_said_twice_is_shown_once(tab: Tab) -> None:
+def test_a_task_hit_links_to_the_board_and_duplicate_text_is_shown_once(tab: Tab) -> None:
     page = tab.open("/search?mode=keyword&q=ledger+rows")
     page.get_by_role("link", name="Ledger rows for partial amounts").first.click()
     expect(page.locator(".crumbs")).to_contain_text("TASK-001")
@@ -182,14 +182,14 @@ def test_a_task_that_is_found_leads_to_the_board_and_what_is_said_twice_is_shown
     assert page.locator(".hits .row").first.inner_text().count("Looked at ledger") == 1
 
 
-def test_a_question_that_cannot_be_read_is_said_and_nothing_else_breaks(tab: Tab) -> None:
+def test_an_invalid_query_is_reported_and_the_page_still_works(tab: Tab) -> None:
     page = tab.open("/search?mode=keyword&q=(broken", status=400)
     expect(page.locator(".lead")).to_contain_text("The question has")
     page.get_by_role("link", name="Search for these words: broken").click()
     expect(page.locator(".lead")).to_contain_text("found")
 
 
-def test_health_is_looked_at_and_a_line_is_copied_by_a_click(tab: Tab, store: Store) -> None:
+def test_health_is_shown_and_a_line_is_copied_by_a_click(tab: Tab, store: Store) -> None:
     page = tab.open("/health")
     expect(page.locator(".checks .row").first).to_be_visible()
     page = tab.open("/connect")

@@ -1,4 +1,4 @@
-"""Stored text is only ever text: no dialog, no breach of the policy, no request to anybody else."""
+"""Stored text is never executed: no dialog, no policy violation, no request to another host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from interfaces.web.hostile import PAYLOADS, WORKSPACE, furnish, node_id
+from interfaces.web.hostile import PAYLOADS, WORKSPACE, node_id, write_payloads
 from moss_memory.config import load_config
 from moss_memory.store import Store
 from support.browser import Tab
@@ -39,9 +39,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def hostile(home: str) -> Iterator[tuple[PagesServer, dict[str, list[str]]]]:
-    """The pages of a store in which everything is hostile, and the ids of what is in it."""
+    """Return the address of the pages of a store filled with payloads, and the ids of its entries."""
     with Store(load_config(home, cwd=home)) as store:
-        made = furnish(store)
+        made = write_payloads(store)
         conflict = store.call("branchmind_graph_conflicts", {"workspace": WORKSPACE, "into": "main"})["conflicts"][0]
         made["conflicts"] = [conflict["conflict_id"]]
         made["branches"] = [
@@ -52,7 +52,7 @@ def hostile(home: str) -> Iterator[tuple[PagesServer, dict[str, list[str]]]]:
 
 
 def lists(made: dict[str, list[str]]) -> list[str]:
-    """The pages that show many of them at once."""
+    """Return the paths of the pages that list many entries."""
     branch = next(name for name in made["branches"] if name != "main" and "/" not in name)
     asked = quote("alert script onerror")
     places = [
@@ -93,7 +93,7 @@ def lists(made: dict[str, list[str]]) -> list[str]:
 
 
 def details(made: dict[str, list[str]], number: int) -> list[str]:
-    """The pages of one of them."""
+    """Return the paths of the pages of one entry."""
     capsule = made["capsules"][number]
     return [
         f"/capsules/{capsule}",
@@ -106,11 +106,11 @@ def details(made: dict[str, list[str]], number: int) -> list[str]:
     ]
 
 
-def test_there_are_sixty_of_them() -> None:
+def test_there_are_sixty_payloads() -> None:
     assert len(set(PAYLOADS)) == 60
 
 
-def test_a_browser_finds_nothing_to_run_load_or_report(
+def test_a_browser_runs_loads_and_reports_nothing(
     browser: Browser, hostile: tuple[PagesServer, dict[str, list[str]]]
 ) -> None:
     server, made = hostile
@@ -127,7 +127,7 @@ def test_a_browser_finds_nothing_to_run_load_or_report(
     assert tab.troubles == []
 
 
-def test_the_palette_and_the_names_on_the_map_are_only_text(
+def test_the_palette_and_the_map_show_names_as_text(
     browser: Browser, hostile: tuple[PagesServer, dict[str, list[str]]]
 ) -> None:
     server, _ = hostile
@@ -137,7 +137,7 @@ def test_the_palette_and_the_names_on_the_map_are_only_text(
     stage = page.locator("#map-canvas").bounding_box()
     assert stage is not None
     named = 0
-    for step in range(200):  # until the pointer has been over a dot
+    for step in range(200):  # move the pointer until it is over a dot
         across, down = step % 20 / 20, step // 20 / 10
         page.mouse.move(stage["x"] + stage["width"] * across, stage["y"] + stage["height"] * down)
         page.evaluate("() => new Promise(requestAnimationFrame)")
@@ -155,7 +155,7 @@ def test_the_palette_and_the_names_on_the_map_are_only_text(
 
 
 class Reader(HTMLParser):
-    """Reads a page and notes what only a payload could have put there."""
+    """Parser that collects the elements and attributes of a page that only a payload can have added."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,11 +183,11 @@ def _own(address: str | None) -> bool:
 
 
 def _harmless(tag: str, address: str) -> bool:
-    """An address of ours; or, where a person would have to follow it, one of the web."""
+    """Return whether an address belongs to the pages, or is a web address in a link."""
     return _own(address) or address.startswith(("?", "#")) or (tag == "a" and address.startswith("http://evil.example"))
 
 
-def test_no_page_of_any_of_them_has_an_element_or_attribute_that_is_not_ours(
+def test_no_detail_page_has_a_foreign_element_or_attribute(
     hostile: tuple[PagesServer, dict[str, list[str]]],
 ) -> None:
     server, made = hostile
@@ -199,7 +199,7 @@ def test_no_page_of_any_of_them_has_an_element_or_attribute_that_is_not_ours(
             assert reader.odd == [], f"{path}: {payload}"
 
 
-def test_no_page_that_lists_them_has_an_element_or_attribute_that_is_not_ours(
+def test_no_list_page_has_a_foreign_element_or_attribute(
     hostile: tuple[PagesServer, dict[str, list[str]]],
 ) -> None:
     server, _ = hostile
@@ -225,7 +225,7 @@ def test_no_page_that_lists_them_has_an_element_or_attribute_that_is_not_ours(
 
 
 def read(address: str) -> str:
-    """A page, also if it is an error."""
+    """Return the text of a page, including error pages."""
     try:
         with urllib.request.urlopen(address) as answer:  # noqa: S310 - of this test
             return str(answer.read().decode())
@@ -234,7 +234,7 @@ def read(address: str) -> str:
             return str(error.read().decode())
 
 
-def test_the_settings_of_a_client_are_only_text(
+def test_the_settings_of_a_client_are_shown_as_text(
     browser: Browser,
     hostile: tuple[PagesServer, dict[str, list[str]]],
     tmp_path: Path,

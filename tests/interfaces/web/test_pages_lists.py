@@ -1,4 +1,4 @@
-"""Lists in other orders and by other filters, one board for all workspaces, and versions compared word by word."""
+"""Sorting and filtering of lists, one board for all workspaces, and versions compared word by word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from contract.doors import FULL
 from moss_memory.config import load_config
-from moss_memory.rows.ids import wall_clock_ms
+from moss_memory.storage.call import wall_clock_ms
 from moss_memory.store import Store
 from moss_memory.web.word_diff import changed_fields, word_difference
 from support.measured import cpu_s
@@ -29,7 +29,7 @@ MOST_CPU_S = 1.0
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store with capsules of two agents, of several sizes and ages, and tasks in two workspaces."""
+    """Return a store with capsules of two agents, of several sizes and ages, and tasks in two workspaces."""
     home = str(tmp_path_factory.mktemp("listed") / "home")
     clock = {"ms": wall_clock_ms() - 90 * 86_400_000}
     with Store(load_config(home, cwd=home), clock_ms=lambda: clock["ms"]) as opened:
@@ -72,7 +72,7 @@ def test_capsules_are_filtered_by_agent_tag_and_age(tab: Tab) -> None:
     expect(page.locator("main .row")).to_have_count(1)
 
 
-def test_the_counts_of_tags_are_of_all_pages_of_a_list(tab: Tab, store: Store) -> None:
+def test_tags_are_counted_over_all_pages_of_a_list(tab: Tab, store: Store) -> None:
     for number in range(40):
         store.call("capsule_store", {"workspace": "many", "name": f"n{number}", "capsule_text": FULL, "tags": ["wide"]})
     page = tab.open("/capsules?workspace=many")
@@ -124,7 +124,7 @@ def test_an_edit_conflict_shows_both_texts(tab: Tab, store: Store) -> None:
 
 
 @pytest.mark.parametrize("words", ["a b", "a b c d e f", "\u65e5 \u672c _ <b> \u202e"])
-def test_the_words_of_a_difference_are_those_of_its_lines(words: str) -> None:
+def test_word_differences_add_up_to_the_compared_lines(words: str) -> None:
     chance = random.Random(3)  # noqa: S311 - words of texts
     for _ in range(200):
         old, new = (
@@ -135,12 +135,12 @@ def test_the_words_of_a_difference_are_those_of_its_lines(words: str) -> None:
             assert "".join(part["text"] for part in line["parts"]) == line["text"]
 
 
-def test_lines_without_common_words_have_no_marks() -> None:
+def test_lines_without_common_words_are_not_highlighted() -> None:
     lines = word_difference("one two three", "four five six")
     assert [part["changed"] for line in lines for part in line["parts"]] == [False, False]
 
 
-def test_long_lines_of_words_are_compared_soon() -> None:
+def test_long_lines_are_compared_fast() -> None:
     chance = random.Random(5)  # noqa: S311 - words of texts
     old, new = ("\n".join(" ".join(chance.choices("abcdef", k=1500)) for _ in range(100)) for _ in range(2))
     assert cpu_s(lambda: word_difference(old, new)) < MOST_CPU_S

@@ -1,4 +1,4 @@
-"""Names without end, other scripts, cards without links: the pages hold them."""
+"""Page layout with very long names, right-to-left text and unlinked cards."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ARABIC = "دع الدعم يسترد جزءًا من الطلب"
 
 
 def edges(found: Locator) -> tuple[float, float]:
-    """Where something begins and ends on the screen, from the left."""
+    """Return the left and right edge of an element on the screen."""
     box = found.bounding_box()
     assert box is not None
     return box["x"], box["x"] + box["width"]
 
 
-def test_names_without_end_fit_a_phone(browser: Browser, server: PagesServer, store: Store) -> None:
+def test_very_long_names_fit_a_phone(browser: Browser, server: PagesServer, store: Store) -> None:
     place = {"workspace": "endless"}
     text = {"title": ENDLESS, "capsule_text": ENDLESS, "allow_thin": True, "tags": ["t" * 60], "source": "s" * 80}
     capsule = store.call("capsule_store", {**place, "name": "n" * 200, **text})["id"]
@@ -47,7 +47,7 @@ def test_names_without_end_fit_a_phone(browser: Browser, server: PagesServer, st
     assert tab.troubles == []
 
 
-def test_the_tags_of_a_capsule_stand_beside_its_facts_on_a_phone(
+def test_the_tags_of_a_capsule_are_beside_its_facts_on_a_phone(
     browser: Browser, server: PagesServer, store: Store
 ) -> None:
     capsule = store.call("capsule_fetch", {"workspace": "atlas-checkout", "name": "refunds"})["id"]
@@ -57,7 +57,7 @@ def test_the_tags_of_a_capsule_stand_beside_its_facts_on_a_phone(
     tab.close()
 
 
-def test_what_is_written_from_the_right_reads_from_the_right(tab: Tab, store: Store) -> None:
+def test_right_to_left_text_is_shown_right_to_left(tab: Tab, store: Store) -> None:
     text = f"## Objective\n\n{ARABIC}.\n\n- {ARABIC}\n\nAnd this from the left."
     capsule = {"workspace": "rtl", "name": "مبالغ", "capsule_text": text, "allow_thin": True}
     page = tab.open(f"/capsules/{store.call('capsule_store', capsule)['id']}")
@@ -68,7 +68,7 @@ def test_what_is_written_from_the_right_reads_from_the_right(tab: Tab, store: St
     assert directions == [("H2", "ltr"), ("P", "rtl"), ("UL", "rtl"), ("P", "ltr")]
 
 
-def test_cards_without_links_stand_in_rows_that_are_seen(tab: Tab, store: Store) -> None:
+def test_unlinked_cards_are_placed_in_visible_rows(tab: Tab, store: Store) -> None:
     for number in range(40):
         card = {"type": "question", "title": f"card {number}", "text": "t"}
         store.call("branchmind_think_card", {"workspace": "unlinked", "card": card})
@@ -93,5 +93,5 @@ def test_cards_without_links_stand_in_rows_that_are_seen(tab: Tab, store: Store)
         ("# &lt;script&gt;\nplain", "&lt;script&gt; · plain"),
     ],
 )
-def test_a_snippet_is_shown_without_the_marks_of_markdown(snippet: str, shown: str) -> None:
+def test_a_snippet_is_shown_without_markdown_markup(snippet: str, shown: str) -> None:
     assert " ".join(strip_markdown(snippet).split()) == shown

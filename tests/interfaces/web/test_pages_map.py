@@ -1,4 +1,4 @@
-"""The map: dots that are named, opened, replayed and saved, placed so that like is near like."""
+"""The map: labels, links, replay, export and the placement of similar entries near each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from moss_memory.web import map_layout
 from moss_memory.web.background import Background
-from moss_memory.web.map_layout import layout
+from moss_memory.web.map_layout import place_dots
 from support.browser import Tab
 from support.patience import TIMEOUT_S
 
@@ -30,7 +30,7 @@ AT = """(number) => fetch(`${document.body.dataset.base}/map/data`).then((answer
   const [scale, x, y] = canvas.dataset.view.split(" ").map(Number), dot = found.dots[number];
   return { x: box.left + x + dot[0] * scale, y: box.top + y + dot[1] * scale, title: dot[7], path: dot[8] };
 })"""
-"""Where a dot is on the screen, its title and its page."""
+"""A script that returns the screen position, the title and the page of a dot."""
 SMOOTH = """async () => {
   const button = document.querySelector('[data-zoom="in"]'), began = performance.now();
   for (let step = 0; step < 10; step += 1) {
@@ -39,7 +39,7 @@ SMOOTH = """async () => {
   }
   return (performance.now() - began) / 10;
 }"""
-"""The milliseconds between a click and the second frame after it."""
+"""A script that returns the milliseconds between a click and the second frame after it."""
 
 
 def opened(tab: Tab, path: str = "/map") -> Page:
@@ -49,7 +49,7 @@ def opened(tab: Tab, path: str = "/map") -> Page:
     return page
 
 
-def test_everything_is_a_dot_and_the_page_says_how_they_are_placed(tab: Tab, store: Store) -> None:
+def test_every_entry_is_a_dot_and_the_page_explains_the_placement(tab: Tab, store: Store) -> None:
     page = opened(tab)
     counts = store.call("moss_activity", {})["counts"]
     found = page.evaluate("(path) => fetch(path).then((answer) => answer.json())", f"{tab_base(page)}/map/data")
@@ -64,7 +64,7 @@ def tab_base(page: Page) -> str:
     return str(page.evaluate("document.body.dataset.base"))
 
 
-def test_a_dot_is_named_under_the_mouse_and_opened_by_a_click(tab: Tab) -> None:
+def test_a_dot_shows_its_title_under_the_pointer_and_opens_on_click(tab: Tab) -> None:
     page = opened(tab)
     page.locator("#map-canvas").scroll_into_view_if_needed()
     dot = page.evaluate(AT, 0)
@@ -89,7 +89,7 @@ def test_the_slider_replays_the_weeks(tab: Tab) -> None:
     expect(canvas).to_have_attribute("data-shown", str(every))
 
 
-def test_the_picture_has_titles_only_if_they_are_asked_for(tab: Tab, tmp_path: Path) -> None:
+def test_the_picture_has_titles_only_on_request(tab: Tab, tmp_path: Path) -> None:
     page = opened(tab)
     page.evaluate(
         "() => { window.written = []; const own = CanvasRenderingContext2D.prototype.fillText;"
@@ -124,7 +124,7 @@ def test_the_wheel_scrolls_the_page_and_zooms_only_with_ctrl(tab: Tab) -> None:
 
 
 def scattered(tab: Tab, count: int, workspaces: int) -> Page:
-    """The page of a map with dots all over it."""
+    """Return the page of a map with scattered dots."""
     chance = random.Random(3)  # noqa: S311 - places of dots
     many = [
         [chance.random(), chance.random(), n % 4, n % workspaces, n % 9, 1_700_000_000, 1_700_000_000, "<b>t</b>", "/"]
@@ -176,10 +176,10 @@ def test_ten_thousand_dots_are_drawn_smoothly(tab: Tab) -> None:
     page = scattered(tab, 10_000, 30)
     expect(page.locator("#map-said")).to_contain_text("10,000 dots")
 
-    assert page.evaluate(SMOOTH) < 400  # a frame takes about 15; the machine of the tests is busy
+    assert page.evaluate(SMOOTH) < 400  # a frame takes about 15 ms on an idle machine
 
 
-def test_without_javascript_the_same_things_are_a_list(browser: Browser, server: PagesServer) -> None:
+def test_without_javascript_the_entries_are_a_list(browser: Browser, server: PagesServer) -> None:
     tab = Tab(browser, server.origin, server.address, java_script_enabled=False)
     page = tab.open("/map?workspace=platform")
     expect(page.locator("#map")).to_be_hidden()
@@ -200,41 +200,41 @@ def vector(group: int, chance: random.Random) -> bytes:
     return bytes(4) + bytes((number + chance.randrange(-20, 21)) % 256 for number in numbers)
 
 
-def test_like_is_near_like() -> None:
+def test_similar_entries_are_placed_near_each_other() -> None:
     pytest.importorskip("numpy")
     chance = random.Random(5)  # noqa: S311 - vectors
     dots = [dot(number) for number in range(100)]
     vectors = {one["doc"]: vector(number % 5, chance) for number, one in enumerate(dots)}
-    positions, placed_by = layout(dots, vectors)
+    positions, placed_by = place_dots(dots, vectors)
     assert placed_by == "meaning"
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in positions)
     for number in range(len(dots)):
         others = sorted((math.dist(positions[number], positions[at]), at) for at in range(len(dots)) if at != number)
         assert sum(at % 5 == number % 5 for _, at in others[:5]) >= 4
-    assert layout(dots, vectors)[0] == positions
+    assert place_dots(dots, vectors)[0] == positions
 
 
-def test_a_dot_without_a_vector_stands_in_its_workspace() -> None:
+def test_a_dot_without_a_vector_is_placed_in_its_workspace() -> None:
     pytest.importorskip("numpy")
     chance = random.Random(6)  # noqa: S311 - vectors
     dots = [dot(number, "left" if number < 20 else "right") for number in range(41)]
     vectors = {one["doc"]: vector(number // 20, chance) for number, one in enumerate(dots[:40])}
     vectors[0] = b"damaged"
-    positions, _ = layout(dots, vectors)
+    positions, _ = place_dots(dots, vectors)
     middles = [[sum(one[axis] for one in part) / 20 for axis in (0, 1)] for part in (positions[:20], positions[20:40])]
     assert math.dist(positions[40], middles[1]) < math.dist(positions[40], middles[0])
 
 
-def test_without_vectors_or_numpy_workspaces_and_tags_are_patches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_vectors_or_numpy_dots_are_grouped_by_workspace_and_tag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
     dots = [dot(number, f"w{number % 3}", f"t{number % 2}") for number in range(90)]
-    positions, placed_by = layout(dots, {one["doc"]: bytes(44) for one in dots})
+    positions, placed_by = place_dots(dots, {one["doc"]: bytes(44) for one in dots})
     assert placed_by == "workspace"
     assert len(set(positions)) == 90
     middles = [[sum(positions[at][axis] for at in range(w, 90, 3)) / 30 for axis in (0, 1)] for w in range(3)]
     for number, position in enumerate(positions):
         assert min(range(3), key=lambda w: math.dist(position, middles[w])) == number % 3
-    assert layout([], {}) == ([], "workspace")
+    assert place_dots([], {}) == ([], "workspace")
 
 
 def test_a_result_is_computed_once_and_again_after_a_change() -> None:

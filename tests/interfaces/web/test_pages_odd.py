@@ -1,4 +1,4 @@
-"""Whatever is asked, a page says what is wrong with it; nothing is a fault of Moss."""
+"""Malformed requests: each is answered by a page with an explanation and never by an internal error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from contract.doors import FULL
-from moss_memory.web.activity_chart import plot_of
+from moss_memory.web.activity_chart import build_chart
 from moss_memory.web.search_page import mark_title
 from moss_memory.web.templating import sentence
 
@@ -53,7 +53,7 @@ FORMS: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 def status_of(address: str, form: dict[str, str] | None = None) -> int:
-    """The status that a request is answered with."""
+    """Return the status of the answer to a request."""
     data = None if form is None else urlencode(form).encode()
     try:
         with urllib.request.urlopen(address, data) as answer:  # noqa: S310 - of this test
@@ -63,17 +63,17 @@ def status_of(address: str, form: dict[str, str] | None = None) -> int:
 
 
 @pytest.mark.parametrize("path", ODD)
-def test_an_odd_request_is_answered_by_a_page(server: PagesServer, path: str) -> None:
+def test_a_malformed_request_is_answered_by_a_page(server: PagesServer, path: str) -> None:
     assert status_of(server.address + path) in (200, 400, 404)
 
 
 @pytest.mark.parametrize("path", [path for path in ODD if path.startswith("/static/")])
-def test_there_are_no_files_but_those_of_the_pages(server: PagesServer, path: str) -> None:
+def test_only_the_files_of_the_pages_are_served(server: PagesServer, path: str) -> None:
     assert status_of(server.address + path) == 404
 
 
 @pytest.mark.parametrize(("path", "form"), FORMS)
-def test_an_odd_form_is_refused_and_changes_nothing(
+def test_a_malformed_form_is_refused_and_changes_nothing(
     server: PagesServer, store: Store, path: str, form: dict[str, str]
 ) -> None:
     capsule = store.call("capsule_fetch", {"workspace": "atlas-checkout", "name": "refunds"})
@@ -85,7 +85,7 @@ def test_an_odd_form_is_refused_and_changes_nothing(
 @pytest.mark.parametrize("highest", [0, 1, 7, 999, 1_000, 1_750, 12_345, 999_999, 25_000_000])
 def test_the_figures_beside_the_plot_have_room(highest: int) -> None:
     today = {"day": "2026-01-31", "capsule": highest}
-    lines = plot_of([today], ["capsule"], 9, today=date(2026, 1, 31))["lines"]
+    lines = build_chart([today], ["capsule"], 9, today=date(2026, 1, 31))["lines"]
     assert 2 <= len(lines) <= 6
     assert len({line["text"] for line in lines}) == len(lines)
     assert max(len(line["text"]) for line in lines) <= 4
@@ -100,7 +100,7 @@ def test_the_figures_beside_the_plot_have_room(highest: int) -> None:
         ("x" * 300, "y", "x" * 159 + "…"),
     ],
 )
-def test_a_title_is_marked_where_a_question_has_its_words(title: str, question: str, shown: str) -> None:
+def test_a_title_is_highlighted_at_the_words_of_the_query(title: str, question: str, shown: str) -> None:
     assert str(mark_title(title, question)) == shown
 
 

@@ -1,4 +1,4 @@
-"""The pages behind the real server: a person signs in by the link, changes something, and sees what agents write."""
+"""The pages on the real server: sign-in by link, an edit, and live updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
 
 
-def test_a_person_signs_in_edits_and_sees_what_an_agent_stores(browser: Browser, home: Path) -> None:
+def test_a_person_signs_in_edits_and_sees_entries_of_an_agent(browser: Browser, home: Path) -> None:
     with Store(load_config(str(home), cwd=str(home.parent))) as agent:
         agent.call("capsule_store", {"name": "before", "capsule_text": FULL})
         with HttpServer(home, code=SERVE) as server:
@@ -49,7 +49,7 @@ def _visit(tab: Tab, said: str, agent: Store) -> None:
     expect(page.get_by_role("link", name="by an agent")).to_be_visible()
 
 
-def test_behind_a_proxy_clients_are_told_to_come_by_tls(home: Path) -> None:
+def test_behind_a_proxy_clients_are_asked_to_use_tls(home: Path) -> None:
     options = ("--behind-proxy", "--allowed-host", "moss.example.org")
     with HttpServer(home, *options, code=SERVE) as server:
         host = ("Host", "moss.example.org")

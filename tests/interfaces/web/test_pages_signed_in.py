@@ -1,4 +1,4 @@
-"""A browser stays signed in, and no other server of the machine gets anything from it."""
+"""Browser sessions: they survive a restart, and another server on the machine cannot use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from contract.doors import FULL
 from moss_memory.config import load_config
 from moss_memory.store import Store
-from moss_memory.web.app import MODULES
+from moss_memory.web import app
 from support.browser import Tab
 from support.http_server import HttpServer
 
@@ -30,7 +30,7 @@ HIDDEN = "the text that nobody else reads"
 
 @pytest.fixture
 def home(home: Path) -> Path:
-    """A home with one capsule."""
+    """Return a home with one capsule."""
     with Store(load_config(str(home), cwd=str(home.parent))) as store:
         text = FULL.replace("## ", f"{HIDDEN}\n\n## ", 1)
         store.call("capsule_store", {"name": "mine", "title": "My capsule", "capsule_text": text})
@@ -67,6 +67,7 @@ def test_links_the_root_and_forms_survive_a_restart(browser: Browser, home: Path
         page.goto(again.origin + "/" + "0" * 32 + "/workspaces")
         expect(page.get_by_role("heading", level=1)).to_have_text("Workspaces")
         page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/$"))  # the script of the sign-in page redirects there
         expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
         page.goto(place)
         expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
@@ -76,9 +77,7 @@ def test_links_the_root_and_forms_survive_a_restart(browser: Browser, home: Path
 
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize("start", ["", "/" + "0" * 32])
-def test_the_page_that_was_asked_for_opens_after_the_sign_in(
-    browser: Browser, home: Path, scripts: bool, start: str
-) -> None:
+def test_the_requested_page_opens_after_the_sign_in(browser: Browser, home: Path, scripts: bool, start: str) -> None:
     with HttpServer(home, code=SERVE) as server:
         tab = Tab(browser, server.origin, server.origin, java_script_enabled=scripts)
         page = tab.page
@@ -94,7 +93,7 @@ def test_the_page_that_was_asked_for_opens_after_the_sign_in(
 @pytest.mark.parametrize(
     "asked", ["//evil.example/x", "/\\evil.example", "/x?" + "y" * 5000, "/%0d%0aSet-Cookie:%20a=b", "/sign-out"]
 )
-def test_what_was_asked_for_leads_to_no_other_server(home: Path, asked: str) -> None:
+def test_the_requested_page_cannot_redirect_to_another_server(home: Path, asked: str) -> None:
     with HttpServer(home, code=SERVE) as server:
         refused = server.ask("GET", asked, [("Accept", "text/html")])
         given = refused.headers["set-cookie"]
@@ -107,7 +106,7 @@ def test_what_was_asked_for_leads_to_no_other_server(home: Path, asked: str) -> 
 
 
 class Thief:
-    """A server on another port of the host, which keeps the cookies that it is sent."""
+    """A server on another port of the host, which records the cookies it receives."""
 
     def __init__(self) -> None:
         self.cookies: set[str] = set()
@@ -145,7 +144,7 @@ def signed_in(browser: Browser, home: Path) -> Iterator[tuple[HttpServer, Browse
     with HttpServer(home, code=SERVE) as server:
         context = browser.new_context()
         page = context.new_page()
-        page.goto(f"{server.origin}/capsules")  # so that there is a page to remember
+        page.goto(f"{server.origin}/capsules")  # the page to remember
         sign_in(page, server)
         page.goto(f"{server.origin}/")
         expect(page.get_by_role("heading", level=1)).to_have_text("Changes")
@@ -154,10 +153,9 @@ def signed_in(browser: Browser, home: Path) -> Iterator[tuple[HttpServer, Browse
 
 
 PLACES = ("/", "/sign-in", "/sign-in/x", "/capsules", "/" + "0" * 32 + "/", "/mcp", "/sign-in/open.js")
-"""Paths that another server can guess."""
 
 
-def test_a_server_on_another_port_gets_nothing_from_the_cookies_that_it_is_sent(
+def test_a_server_on_another_port_cannot_use_the_cookies_it_receives(
     signed_in: tuple[HttpServer, BrowserContext, Page],
 ) -> None:
     server, context, page = signed_in
@@ -169,7 +167,7 @@ def test_a_server_on_another_port_gets_nothing_from_the_cookies_that_it_is_sent(
             page.goto(thief.origin + place)
             page.evaluate("place => fetch(place, {method: 'POST', credentials: 'include'})", place)
         stored = page.evaluate("Object.entries(localStorage)")
-    assert stored == [], "the storage is of one port"
+    assert stored == [], "storage is separate for each port"
     assert {one.partition("=")[0] for one in thief.cookies} == {"moss_zone", "moss_seen", "moss_asked"}
     replayed = [("Cookie", "; ".join(thief.cookies)), ("Accept", "text/html")]
     trusted = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "navigate"), ("Origin", server.origin)]
@@ -179,7 +177,7 @@ def test_a_server_on_another_port_gets_nothing_from_the_cookies_that_it_is_sent(
         assert "My capsule" not in answer.text
         assert HIDDEN not in answer.text
         assert base[0] not in answer.text + str(answer.headers)
-    # The cookie of the session itself opens no path that can be guessed.
+    # The session cookie gives access to no path that can be guessed.
     for place in PLACES:
         answer = server.ask("GET", place, [("Cookie", f"moss={stolen['value']}"), ("Accept", "text/html"), *trusted])
         assert "My capsule" not in answer.text
@@ -201,7 +199,7 @@ def test_a_form_needs_the_token_of_the_page_beside_the_cookie(
     assert server.ask("GET", f"{base}/", headers).status == 200
 
 
-FORMS = [path for module in MODULES for path in module.FORMS]
+FORMS = list(app.FORMS)
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
 
 
@@ -245,7 +243,9 @@ def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
     attack = context.new_page()
     with Thief() as thief:
         attack.goto(thief.origin)
-        with attack.expect_response(target) as answered:  # whatever another port could know, its origin is refused
+        with attack.expect_response(
+            target
+        ) as answered:  # the origin of another port is refused even with a valid form token
             attack.evaluate(
                 "([target, token]) => { const form = document.createElement('form'); form.method = 'post';"
                 " form.action = target; const field = document.createElement('input'); field.name = 'form_token';"
@@ -264,7 +264,9 @@ def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
 @pytest.mark.parametrize(
     "asked", ["/%2f%2fevil.example", "/%5cevil.example", "/@evil.example", "/;//evil.example/?x=//y"]
 )
-def test_a_browser_that_asked_for_an_odd_page_stays_on_this_server(browser: Browser, home: Path, asked: str) -> None:
+def test_a_browser_that_requested_a_malformed_page_stays_on_this_server(
+    browser: Browser, home: Path, asked: str
+) -> None:
     with HttpServer(home, code=SERVE) as server:
         tab = Tab(browser, server.origin, server.origin)
         tab.page.goto(server.origin + asked)
@@ -272,7 +274,7 @@ def test_a_browser_that_asked_for_an_odd_page_stays_on_this_server(browser: Brow
         tab.page.get_by_role("button", name="Open the pages").click()
         tab.page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/.*"))
         assert tab.page.url.startswith(server.origin + "/")
-        tab.page.goto(server.origin + asked)  # the script of the root leads a signed-in browser on
+        tab.page.goto(server.origin + asked)  # the script of the root page redirects a signed-in browser
         tab.page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/.*"))
         assert tab.page.url.startswith(server.origin + "/")
         tab.close()

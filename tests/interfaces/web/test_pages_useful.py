@@ -1,4 +1,4 @@
-"""What keeps the pages useful every day: right authors, right targets, one time zone, a server that says it stopped."""
+"""Everyday use of the pages: authors, search targets, time zones, and a notice if the server stops."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ SCROLLED = """() => new Promise((done) => {
 
 
 def stored(store: Store, name: str, **more: object) -> str:
-    """The id of a new capsule."""
+    """Store a capsule and return its id."""
     return str(store.call("capsule_store", {"workspace": SHOP, "name": name, "capsule_text": FULL, **more})["id"])
 
 
-def test_an_edit_is_by_its_reader_and_not_by_the_last_agent(tab: Tab, store: Store) -> None:
+def test_an_edit_is_credited_to_its_reader_and_not_to_the_last_agent(tab: Tab, store: Store) -> None:
     key = stored(store, "by an agent", source="claude-code")
     page = tab.open(f"/capsules/{key}/edit")
     assert page.get_by_label("Written by").input_value() == "you"
@@ -70,7 +70,7 @@ def test_a_deleted_capsule_is_named(tab: Tab, store: Store) -> None:
     expect(page.get_by_role("status")).to_contain_text("Deleted A title to remember.")
 
 
-def test_actions_stand_beside_the_title_above_the_fold(browser: Browser, server: PagesServer, store: Store) -> None:
+def test_actions_are_beside_the_title_above_the_fold(browser: Browser, server: PagesServer, store: Store) -> None:
     capsule = store.call("capsule_fetch", {"workspace": SHOP, "name": "refunds"})["id"]
     tab = Tab(browser, server.origin, server.address, viewport={"width": 1280, "height": 600})
     page = tab.open(f"/capsules/{capsule}")
@@ -90,7 +90,7 @@ def test_a_refused_secret_is_explained_without_the_words_of_the_tools(tab: Tab, 
     assert "allow_secrets" not in page.content().partition("<form")[0] + page.get_by_role("alert").inner_text()
 
 
-def test_titles_say_workspace_tag_and_branch(tab: Tab) -> None:
+def test_titles_contain_workspace_tag_and_branch(tab: Tab) -> None:
     tab.open(f"/capsules?workspace={SHOP}&tag=payments")
     assert tab.page.title() == f"Capsules tagged payments · {SHOP} · Moss"
     tab.open(f"{GRAPH}&branch=main")
@@ -112,7 +112,7 @@ def test_anchors_are_made_of_the_words_of_a_heading() -> None:
     ("snippet", "shown"),
     [("one two ##...", "one two..."), ("one\n\n## ", "one"), ("## Head\n\ntext", "Head · text"), ("a # b", "a # b")],
 )
-def test_a_snippet_has_no_heading_without_its_text(snippet: str, shown: str) -> None:
+def test_a_snippet_has_no_empty_heading(snippet: str, shown: str) -> None:
     assert strip_markdown(snippet) == shown
 
 
@@ -125,7 +125,7 @@ def test_a_search_opens_the_task_itself_and_shows_it_once(tab: Tab) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Reconciliation job")
 
 
-def test_a_search_opens_a_step_a_note_and_a_node_themselves(tab: Tab, store: Store) -> None:
+def test_a_search_opens_the_step_note_or_node_itself(tab: Tab, store: Store) -> None:
     step = store.call("tasks_show", {"workspace": SHOP, "target": "TASK-003"})["steps"][0]
     page = tab.open(f"/search?mode=keyword&type=task&workspace={SHOP}&q=%22{step['title'].replace(' ', '+')}%22")
     page.locator(".hits .row").first.click()
@@ -206,9 +206,7 @@ def test_two_fingers_zoom_the_graph(browser: Browser, server: PagesServer) -> No
     assert tab.troubles == []
 
 
-def test_a_server_that_stops_is_said_with_its_time_and_a_server_that_returns_too(
-    browser: Browser, store: Store
-) -> None:
+def test_a_stopped_server_is_reported_with_its_time_and_its_return_too(browser: Browser, store: Store) -> None:
     with PagesServer(store) as server:
         tab = Tab(browser, server.origin, server.address)
         page = tab.open("/capsules")
@@ -218,7 +216,7 @@ def test_a_server_that_stops_is_said_with_its_time_and_a_server_that_returns_too
     tab.close()
 
 
-def test_times_are_those_of_the_browser_with_utc_in_the_tooltip(
+def test_times_follow_the_time_zone_of_the_browser_with_utc_in_the_tooltip(
     browser: Browser, server: PagesServer, store: Store
 ) -> None:
     store.call("branchmind_notes_commit", {"workspace": "zones", "content": "noted"})
@@ -244,7 +242,7 @@ def test_a_time_zone_that_does_not_exist_is_utc(browser: Browser, server: PagesS
     tab.close()
 
 
-def test_another_workspace_keeps_query_and_filters(tab: Tab) -> None:
+def test_changing_the_workspace_keeps_query_and_filters(tab: Tab) -> None:
     page = tab.open("/search?mode=keyword&type=capsule&q=refund")
     page.locator("#workspace").select_option(SHOP)
     page.wait_for_url(re.compile(rf"/search\?.*workspace={SHOP}"))
@@ -255,7 +253,7 @@ def test_another_workspace_keeps_query_and_filters(tab: Tab) -> None:
     page.wait_for_url("**/capsules/*?workspace=platform")
 
 
-def test_every_workspace_is_on_a_page_of_its_own(tab: Tab, store: Store) -> None:
+def test_every_workspace_has_its_own_page(tab: Tab, store: Store) -> None:
     for number in range(110):
         place = {"workspace": f"many {number:03}", "name": "one", "capsule_text": FULL}
         store.call("capsule_store", place)
@@ -268,7 +266,7 @@ def test_every_workspace_is_on_a_page_of_its_own(tab: Tab, store: Store) -> None
 
 
 @pytest.mark.sqlite("the check reads the settings again, which name the database of another test")
-def test_health_says_when_it_looked_and_looks_again_after_a_change(tab: Tab, store: Store) -> None:
+def test_health_shows_its_time_and_is_checked_again_after_a_change(tab: Tab, store: Store) -> None:
     page = tab.open("/health/report")
     expect(page.locator(".lead")).to_contain_text("Checked at")
     stored(store, "after the check")
@@ -277,7 +275,7 @@ def test_health_says_when_it_looked_and_looks_again_after_a_change(tab: Tab, sto
     expect(page.locator(".checks")).to_contain_text(f"{count} active capsules")
 
 
-def test_on_paper_stands_the_content_alone(tab: Tab, store: Store) -> None:
+def test_only_the_content_is_printed(tab: Tab, store: Store) -> None:
     capsule = store.call("capsule_fetch", {"workspace": SHOP, "name": "refunds"})["id"]
     page = tab.open(f"/capsules/{capsule}")
     page.emulate_media(media="print")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.cli_traits import PLAIN, Cli
 from moss_memory.registry.responses import ResponseSchema
+
+from .option import COMMON_OPTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +34,9 @@ class BuiltIn:
         table: str = "",
         answers: dict[str, Field] | None = None,
         required: tuple[str, ...] = (),
+        positional: tuple[str, ...] = (),
         aliases: dict[str, str] | None = None,
-        everywhere: tuple[str, ...] = ("home", "table", "json", "help"),
-        heading: str = "moss itself",
+        common_options: tuple[str, ...] = COMMON_OPTIONS,
     ) -> None:
         self.name = name
         self.description = description
@@ -45,21 +48,9 @@ class BuiltIn:
         self.table = table
         self.answers = ResponseSchema("", answers or {})
         self.required = required
+        self.cli = Cli(positional=positional) if positional else PLAIN
         self.aliases = aliases or {}
-        self.everywhere = everywhere
-        """The common options that this command takes."""
-        self.heading = heading
-        """The heading in the overview."""
-
-
-def string(description: str, **more: Any) -> dict[str, Any]:
-    """Return the schema of an option that takes a text."""
-    return {"type": "string", "description": description, **more}
-
-
-def switch(description: str) -> dict[str, Any]:
-    """Return the schema of an option that takes no value."""
-    return {"type": "boolean", "description": description}
+        self.common_options = common_options
 
 
 STRINGS = {"type": "array", "items": {"type": "string"}}

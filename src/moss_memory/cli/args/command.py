@@ -6,8 +6,8 @@ Not built on argparse, which would add 9 ms to the 41 ms of `moss fetch`.
 from __future__ import annotations
 
 from moss_memory.registry import catalog
+from moss_memory.registry.tool_index import COMMANDS
 
-from .command_names import INFERRED, defaults_for, is_grouped, tool_alone, tool_of
 from .converters import BOOLEANS, address_from, list_from, object_from, pairs_from, read_value
 from .option import MANY, flag_of, options_of
 from .positional import ITEMS, assign_words, positional_of, positionals_of, text_of
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .built_in import BuiltIn
     from .option import Option
 
-ADDRESS = ("id", "workspace", "name", "allow_thin")
-"""Arguments that address a row or set how it is written; an update that has only these changes nothing."""
+_UNGROUPED = ("capsule", "artifact", "moss")
+"""First words of commands whose required arguments are options."""
 
 
 class CommandRequest:
@@ -46,17 +46,21 @@ class CommandRequest:
 class Command:
     """A tool as a command: its words, options and positional arguments."""
 
-    __slots__ = ("_letters", "defaults", "grouped", "operation", "options", "positional", "slots", "text", "words")
+    __slots__ = ("_letters", "defaults", "operation", "options", "positional", "slots", "text", "words")
 
     def __init__(self, operation: Operation | BuiltIn, words: str) -> None:
         self.operation = operation
         self.words = words
-        self.grouped = is_grouped(operation.name)
-        self.defaults = defaults_for(operation.name, words)
+        group, space, _ = words.partition(" ")
+        groups = operation.cli.groups
+        self.defaults = operation.cli.defaults
         """The arguments that the words of the command imply."""
-        self.slots = positionals_of(operation, grouped=self.grouped)
-        self.positional = None if self.slots else positional_of(operation, grouped=self.grouped)
-        self.text = text_of(operation, grouped=self.grouped)
+        if groups:
+            self.defaults = {"type": group if space else groups[0]}
+        grouped = bool(space) and not groups and group not in _UNGROUPED
+        self.slots = positionals_of(operation, grouped=grouped)
+        self.positional = None if self.slots else positional_of(operation, grouped=grouped)
+        self.text = text_of(operation, grouped=grouped)
         self.options: dict[str, Option] = options_of(self)
         self._letters = {option.short: option.flag for option in self.options.values() if option.short}
 
@@ -84,7 +88,7 @@ class Command:
             else:
                 loose.append(word)
         if "json" in request.extras and "table" in request.extras:
-            raise UsageError("--json and --table both say how to show the answer")
+            raise UsageError("--json and --table contradict each other")
         if loose and "help" not in request.extras:
             assign_words(self, request, loose)
         for name, value in self.defaults.items():
@@ -108,7 +112,9 @@ class Command:
             elif option.kind == "boolean":
                 value = queue.pop() if queue and queue[-1] in BOOLEANS else "true"
             else:
-                value = self._next_value(word, queue)
+                if not queue:
+                    raise UsageError(f"{word} needs a value")
+                value = queue.pop()
         self.set(request, option, value)
 
     def set(self, request: CommandRequest, option: Option, value: str) -> None:
@@ -142,11 +148,6 @@ class Command:
             raise UsageError(f"{option.flag} needs {'the name of a folder' if option.name == 'home' else 'a value'}")
         request.extras[option.name] = value
 
-    def _next_value(self, word: str, queue: list[str]) -> str:
-        if not queue:
-            raise UsageError(f"{word} needs a value")
-        return queue.pop()
-
     def _unknown_option(self, word: str) -> UsageError:
         from .did_you_mean import unknown_option
 
@@ -154,7 +155,7 @@ class Command:
 
     def require(self, request: CommandRequest) -> None:
         """Refuse a request that lacks an argument which neither an option nor stdin gives."""
-        given = (*request.arguments, self.text, INFERRED.get(self.operation.name))
+        given = (*request.arguments, self.text, *self.operation.cli.inferred)
         needed = [name for name in self.operation.required if name not in given]
         if not needed:
             return
@@ -182,10 +183,16 @@ def _convert(option: Option, value: str, before: Any) -> Any:
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
-    """Return the command that the first words name and the words after it, None if there is no such command."""
+    """Return the command that the first words name and the words after it, None if there is no such command.
+
+    The name of a tool in two words is a command too, such as `tasks claim`.
+    """
     if len(words) > 1 and not words[1].startswith("-"):
-        operation = catalog.find(tool_of(words[0], words[1]))
+        verb = words[1].replace("_", "-")
+        tool = COMMANDS.get(f"{words[0]} {verb}") or f"{words[0]}_{verb}".replace("-", "_")
+        operation = catalog.find(tool)
         if operation is not None:
             return Command(operation, f"{words[0]} {words[1]}"), words[2:]
-    operation = catalog.find(tool_alone(words[0]))
+    tool = COMMANDS.get(words[0].replace("_", "-"), "")
+    operation = catalog.find(tool)
     return None if operation is None else (Command(operation, words[0]), words[1:])

@@ -28,34 +28,34 @@ _SYNC_CONFLICT = ResponseSchema(
 )
 _SYNC_SKIPPED = ResponseSchema(
     "SyncSkipped",
-    {"file": text("file"), "why": text("why")},
+    {"file": text("file"), "why": text("the reason")},
     table=(TableColumn("file", least=16), TableColumn("why", least=20, widest=0)),
 )
 _GIT = ResponseSchema(
     "SyncedRepository",
     {
-        "committed": flag("whether there was something to commit"),
-        "pulled": flag("whether the remote was asked for changes"),
-        "pushed": flag("whether the commits were sent to it"),
+        "committed": flag("whether a commit was made"),
+        "pulled": flag("whether changes were pulled from the remote"),
+        "pushed": flag("whether commits were pushed to it"),
     },
 )
 
 SYNCED = {
     "folder": file_path("the folder"),
-    "taken": integer("files that came into the store"),
+    "taken": integer("files that were imported into the store"),
     "written": integer("files that were written"),
-    "deleted": integer("things that are deleted now on both sides"),
-    "restored": integer("deleted things whose file had changed, which are back"),
-    "erased": integer("things that were purged or erased on one side and are now on both"),
-    "conflicts": list_of(_SYNC_CONFLICT, "what both sides had changed"),
-    "skipped": list_of(_SYNC_SKIPPED, "files that were left alone"),
+    "deleted": integer("items that were deleted on the other side"),
+    "restored": integer("deleted items that were restored because their file had changed"),
+    "erased": integer("items that were purged or erased on one side, and now on the other"),
+    "conflicts": list_of(_SYNC_CONFLICT, "items that both sides had changed"),
+    "skipped": list_of(_SYNC_SKIPPED, "skipped files"),
     "dry_run": flag("whether nothing was changed", shown="if_true"),
-    "git": object_of(_GIT, "what git did", optional=True, shown="opened"),
+    "git": object_of(_GIT, "the commits, pulls and pushes", optional=True, shown="opened"),
     **FINDINGS,
 }
 
 FAILED = BAD_FILE.with_fields(
-    {"code": text("why")},
+    {"code": text("the error code")},
     table=(
         TableColumn("file", least=16, widest=0),
         TableColumn("code", goes=3),
@@ -65,7 +65,7 @@ FAILED = BAD_FILE.with_fields(
 
 SKIPPED = ResponseSchema(
     "LeftOut",
-    {"file": text("file"), "item": text("what"), "reason": text("why")},
+    {"file": text("file"), "item": text("item"), "reason": text("the reason")},
     table=(TableColumn("file", least=12), TableColumn("item", least=12), TableColumn("reason", least=20, widest=0)),
 )
 
@@ -83,14 +83,14 @@ CONNECTED = ResponseSchema(
     "ConnectedClient",
     {
         "client": text("client"),
-        "found": flag("whether there are signs of it on this machine"),
-        "scope": text("whose file"),
-        "connected": text("how it reaches Moss: stdio, http, no, or unknown where its file cannot be read"),
+        "found": flag("whether the client seems to be installed"),
+        "scope": text("user or project"),
+        "connected": text("how it reaches Moss: stdio, http, no, or unknown if its file cannot be read"),
         "file": file_path("the client's file"),
-        "answers": text("whether Moss answered, when asked to check", optional=True),
-        "server": text("what answered", optional=True),
-        "tools": integer("how many tools it lists", optional=True),
-        "problem": text("what is wrong", optional=True),
+        "answers": text("with `check`: whether Moss answered", optional=True),
+        "server": text("the name and version of the server that answered", optional=True),
+        "tools": integer("number of tools that it lists", optional=True),
+        "problem": text("the problem, if there is one", optional=True),
     },
     table=(
         TableColumn("client"),
@@ -108,7 +108,7 @@ HOOKS = ResponseSchema(
     {
         "file": file_path("the file with the client's hooks"),
         "changed": flag("whether the file changed"),
-        "events": texts("at what the client runs Moss now"),
+        "events": texts("the events at which the client runs Moss"),
     },
 )
 
@@ -124,7 +124,7 @@ NAMED_TOKEN = ResponseSchema(
     {
         "name": text("its name"),
         "created_at": moment("when it was made"),
-        "last_used_at": moment("the hour in which it was last used; null if never", nullable=True),
+        "last_used_at": moment("the hour of its last use; null if it was never used", nullable=True),
         "expires_at": moment("when it expires; null if never", nullable=True),
         "expired": flag("whether it has expired", shown="if_true"),
         "read_only": flag("whether it may only read"),

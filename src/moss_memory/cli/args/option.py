@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .argument_names import DESCRIPTIONS, LISTING_COMMANDS, PAIRS, SENTENCES, SHORT_OPTIONS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -9,69 +11,21 @@ if TYPE_CHECKING:
     from .command import Command
 
 SINGULAR = "item"
-SHOWS_TEXT = ("_fetch", "_latest", "_compose")
-"""Suffixes of tools whose response has one text, which `--text` prints."""
-
 MANY = ("list", "sentences", "item", "pairs", "titles")
 """Kinds of options that may be repeated."""
 
-SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts", "search")
-"""Lists of sentences, which commas do not separate; the option is repeated instead."""
-
-PAIRS = ("properties",)
-"""Objects that may be given as NAME=VALUE; the option may be repeated."""
-
-_LISTING_COMMANDS = {"capability_id": "record capabilities"}
-"""Arguments, and the command that lists their values."""
-
-_HELP = {
-    "ids": "their ids",
-    "types": "of any of these types",
-    "tags_any": "with any of these tags",
-    "tags_all": "with all of these tags",
-    "docs": "the documents that it goes to",
-    "supports": "ids of the cards that it speaks for",
-    "blocks": "ids of the cards that must wait for it",
-    "candidate_ids": "only these cards",
-    "depends_on": "ids of the tasks that come first",
-    "success_criteria": "what must be true in the end",
-    "tests": "how that is checked",
-    "blockers": "what stands in the way",
-    "links": "where to look",
-    "checks": "what was run, and how it ended",
-    "texts": "what was seen",
-    "thought_number": "the number of this thought",
-    "total_thoughts": "how many there will be, as far as can be seen",
-    "revises_thought": "the number of the thought that it revises",
-    "branch_from_thought": "the number of the thought that it branches off",
+_COMMON = {
+    "home": ("extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
+    "table": ("switch", "a plain table with every column, instead of JSON"),
+    "json": ("switch", "JSON, also on a terminal"),
+    "verbose": ("switch", "log every call to stderr, as MOSS_LOG=debug does"),
+    "help": ("switch", "this help"),
 }
-"""Descriptions of arguments that have none in the schema, to keep the tool list of agents short."""
+COMMON_OPTIONS = tuple(_COMMON)
+"""The options of every tool; a built-in command may have fewer."""
 
-
-_EXTRA_HELP = {
-    "capsule_export": "; - is stdout",
-    "capsule_import": ", or a folder: one that `moss export --all` wrote, or of Markdown files",
-}
-"""Additions to the description of `--path`."""
-
-_CONFIRMATIONS = {
-    "_workspace_delete": "do it, instead of saying what would go",
-    "_purge": "do not ask on a terminal",
-    "_erase": "do not ask on a terminal",
-}
-"""Suffixes of tools whose command has `--yes`, and its meaning."""
-
-_COMMON = (
-    ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
-    ("table", "switch", "a plain table with every column, instead of JSON"),
-    ("json", "switch", "JSON, also on a terminal"),
-    ("verbose", "switch", "log every call to stderr, as MOSS_LOG=debug does"),
-    ("help", "switch", "this help"),
-)
-"""Common options of commands."""
-
-_SHORT_OPTIONS = {"workspace": "-w", "output": "-o", "help": "-h"}
-"""Short options."""
+_EXTRA_KINDS = {"boolean": "switch", "integer": "extra_integer", "string": "extra"}
+"""JSON type of an option that only a command has, and its kind."""
 
 
 class Option:
@@ -97,7 +51,7 @@ class Option:
     @property
     def short(self) -> str:
         """Return the short option, empty if there is none."""
-        return _SHORT_OPTIONS.get(self.name, "")
+        return SHORT_OPTIONS.get(self.name, "")
 
     @property
     def denied(self) -> str:
@@ -106,7 +60,6 @@ class Option:
 
     @property
     def takes_value(self) -> bool:
-        """Return True if the option needs a value."""
         return self.kind not in ("boolean", "switch")
 
     @property
@@ -121,13 +74,12 @@ def flag_of(name: str) -> str:
 
 
 def options_of(command: Command) -> dict[str, Option]:
-    """Return the options of a command by name."""
     operation = command.operation
     by_itself = command.defaults
     defaults = operation.defaults | by_itself
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
-    if operation.name in _EXTRA_HELP:
-        options["path"].description += _EXTRA_HELP[operation.name]
+    for name, description in operation.cli.descriptions.items():
+        options[name].description = description
     if "type" in by_itself and " " in command.words:
         del options["type"]  # the group implies it
     for name, argument in operation.aliases.items():
@@ -137,11 +89,8 @@ def options_of(command: Command) -> dict[str, Option]:
             options.setdefault(
                 name, Option(name, original.kind, description, argument=argument, schema=original.schema)
             )
-    everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
-    for extra in [
-        *_extra_options(command),
-        *(Option(*one) for one in _COMMON if (one[0] if one[0] != "verbose" else "home") in everywhere),
-    ]:
+    common = [Option(name, *_COMMON[name]) for name in getattr(operation, "common_options", COMMON_OPTIONS)]
+    for extra in [*_extra_options(command), *common]:
         options.setdefault(extra.name, extra)
     return options
 
@@ -164,34 +113,24 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     if kind == "object" and name in PAIRS:
         kind = "pairs"
         description += "; numbers, true and false as JSON"
-    if name in _LISTING_COMMANDS:
-        description += f"; `moss {_LISTING_COMMANDS[name]}` lists them"
+    if name in LISTING_COMMANDS:
+        description += f"; `moss {LISTING_COMMANDS[name]}` lists them"
     if kind == "items" and schema["items"].get("required") == ["title"]:
         kind = "titles"
         description = 'a title; may be repeated; or JSON: [{"title": "design"}, …], or @FILE'
     elif kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
-        description = _HELP.get(name, "one or more" if kind in MANY else "")
+        description = DESCRIPTIONS.get(name, "one or more" if kind in MANY else "")
     return Option(name, kind, description, argument=name, schema=schema, default=default)
-
-
-_EXTRAS_OF = {
-    "moss_erase": (Option("copies", "switch", "remove the copies in the home that Moss made, too"),),
-    "moss_freshness": (
-        Option("check", "switch", "exit with 1 if something has drifted or is orphaned"),
-        Option("confirm", "extra", "say that this capsule, NAME or WORKSPACE/NAME, still holds"),
-    ),
-}
-"""The further options of single commands."""
 
 
 def _extra_options(command: Command) -> list[Option]:
     """Return the options of a command that are not arguments of its tool."""
-    name, parameters = command.operation.name, command.operation.parameters
+    parameters, cli = command.operation.parameters, command.operation.cli
     extras = []
     if command.positional == "items":
-        means = "one more of the items: NAME, WORKSPACE/NAME or an id; may be repeated"
+        means = "a further item: NAME, WORKSPACE/NAME or an id; may be repeated"
         extras.append(Option(SINGULAR, "item", means, argument="items"))
     if "older_than_days" in parameters:
         means = "age in days, weeks: 7d, 2w"
@@ -199,20 +138,7 @@ def _extra_options(command: Command) -> list[Option]:
     if command.text:
         what = "JSON" if kind_of(parameters[command.text]) in ("object", "items") else "the text"
         extras.append(Option("file", "extra", f"read {what} from this file (- is stdin)"))
-    if name.endswith(SHOWS_TEXT):
-        extras.append(Option("text", "switch", "print the text alone, as it is stored, instead of JSON"))
-    if name.endswith("_import"):
-        extras.append(Option("max_bytes", "extra_integer", "accept a file up to this size"))
-    if name == "capsule_export":
-        extras.append(Option("all", "switch", "everything of every family, as plain files into the folder PATH"))
-        extras.append(Option("salvage", "switch", "what can be read of a damaged store, into the folder PATH"))
-        extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
-    extras += _EXTRAS_OF.get(name, ())
-    confirmation = next((means for suffix, means in _CONFIRMATIONS.items() if name.endswith(suffix)), None)
-    if confirmation:
-        extras.append(Option("yes", "switch", confirmation))
-    if name.endswith("_purge"):
-        extras.append(
-            Option("type", "extra", "of which family: capsule, if left out, artifact, reasoning, task or record")
-        )
+    if cli.prints_text:
+        extras.append(Option("text", "switch", "print only the stored text, instead of JSON"))
+    extras += [Option(name, _EXTRA_KINDS[one["type"]], one["description"]) for name, one in cli.options.items()]
     return extras

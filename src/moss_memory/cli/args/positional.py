@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .argument_names import POSITIONAL, SCOPES, SEVERAL_WORDS, TEXT, WITHOUT_NAMES
 from .converters import address_from, are_switches, name_from, new_names_from, scope_from
 from .option import SINGULAR, flag_of, kind_of
 from .usage_error import UsageError
@@ -15,42 +16,27 @@ if TYPE_CHECKING:
     from .built_in import BuiltIn
     from .command import Command, CommandRequest
 
-POSITIONAL = ("id", "query", "path", "folder", "shell", "command", "search", "tool", "client")
-"""Arguments that may be positional; a tool's first one is used."""
-
 ADDRESSED, NAMED, ITEMS, SCOPE = "address", "named", "items", "scope"
 """Kinds of words that fill several arguments: an address, a new name, a list of addresses, a task or branch."""
 
-SEVERAL_WORDS = ("query", "command", "search")
-TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought")
-"""Arguments that are read from stdin or `--file` if no option gives them."""
-
-FILES = (".md", ".txt", ".json")
+_FILES = (".md", ".txt", ".json")
 """Suffixes of words that are probably files, not names."""
 
-WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
-"""Types without names, and the argument that a word fills instead."""
-_WITH_POSITIONALS = {"adopt": ("path",)}
-"""Commands outside of the groups whose required arguments are positional, and their further ones."""
-_SCOPES = ("target", "branch", "ref")
 _LISTS = ("list", "titles")
 
 
 def positionals_of(operation: Operation | BuiltIn, *, grouped: bool) -> tuple[str, ...]:
-    """Return the required arguments that may be positional, in the order of the signature; empty outside of groups."""
-    if not grouped and operation.name not in _WITH_POSITIONALS:
-        return ()
-    required = tuple(name for name in operation.required if name not in ("workspace", "output"))
-    if required and "target" in operation.parameters and operation.name.startswith("tasks_"):
-        return ("target", *(name for name in required if name != "target"))
-    return required + _WITH_POSITIONALS.get(operation.name, ())
+    """Return the arguments that words fill in this order: the declared ones, or in a group the required ones."""
+    if operation.cli.positional:
+        return operation.cli.positional
+    return tuple(name for name in operation.required if grouped and name not in ("workspace", "output"))
 
 
 def positional_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
     """Return the argument or kind of address that words fill if there are no required positionals, None if none."""
     parameters = operation.parameters
     if grouped:
-        if any(name in parameters for name in _SCOPES):
+        if any(name in parameters for name in SCOPES):
             return SCOPE
         return next((name for name in ("search", "plan") if name in parameters), None)
     items = parameters.get(ITEMS)
@@ -113,7 +99,7 @@ def _assign_address(command: Command, request: CommandRequest, word: str) -> Non
         _merge(request, {WITHOUT_NAMES[arguments["type"]]: word})
         return
     is_new = command.positional == NAMED
-    if is_new and word.endswith(FILES) and "file" not in request.extras:
+    if is_new and word.endswith(_FILES) and "file" not in request.extras:
         raise _unexpected_word(word, command)
     read = name_from if is_new else address_from
     address = read(word, workspace_given="workspace" in request.arguments)

@@ -24,7 +24,7 @@ def adopt(home: str | None, *, source: str, path: str | None = None, **options: 
         with Store(load_settings(home), actor="cli") as store:
             return store.adopt(source, path, progress=progress, **options)
     except KeyboardInterrupt:
-        raise MossError("CANCELLED", "interrupted; what was taken stays, run it again for the rest") from None
+        raise MossError("CANCELLED", "interrupted; imported files stay, run it again for the rest") from None
     finally:
         if progress is not None:
             progress.clear()

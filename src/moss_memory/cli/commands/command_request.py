@@ -43,7 +43,7 @@ def _workspace_of_repository(config: Config) -> str:
         return ""
     from moss_memory.store import Store
 
-    from .project import project_of
+    from .current_workspace import project_of
 
     with Store(config, actor="cli") as store:
         project = project_of(store)
@@ -56,13 +56,9 @@ def load_settings(home: str | None) -> Config:
     """Return the configuration of a home folder, which must not be a demonstration's; print its warnings."""
     config = load_config(home)
     if "moss-demo-" in config.home:
-        from moss_memory.demo.demo_home import refuse_demonstration  # imported late: it imports the store
+        from moss_memory.storage.files.demonstration import refuse_demonstration
 
         refuse_demonstration(config.home)
-    _tell_warnings(config)
-    return config
-
-
-def _tell_warnings(config: Config) -> None:
     for warning in config.warnings:
         warn(warning)
+    return config

@@ -6,13 +6,13 @@ The store is read, never created, and an error prints nothing: a shell that comp
 
 from __future__ import annotations
 
+from moss_memory.cli.args.argument_names import FILES, STORED
+from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INTERNAL, all_words_of
-from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.args.positional import ADDRESSED, ITEMS, SCOPE
 from moss_memory.cli.render.output import show
 from moss_memory.cli.render.wording import to_cli_words
-from moss_memory.registry.tool_modules import MODULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 
 _WORKSPACES, _CAPSULES, _ARTIFACTS, _TASKS, _BRANCHES = "workspaces", "capsules", "artifacts", "tasks", "branches"
 _TASKS_AND_BRANCHES = "tasks and branches"
-_STORED = {
-    "workspace": _WORKSPACES,
-    "new_workspace": _WORKSPACES,
-    "target": _TASKS,
-    "plan": _TASKS,
-    "branch": _BRANCHES,
-    "ref": _BRANCHES,
-    "from": _BRANCHES,
-    "into": _BRANCHES,
-}
-"""Arguments whose values are in the store."""
-_FILE_ARGUMENTS = ("file", "path", "output", "dir")
 _FILES, _FOLDERS = "files", "folders"
 _LIMIT = 200
 
@@ -48,12 +36,6 @@ def complete(words: list[str]) -> int:
     if lines:
         show("\n".join(lines))
     return 0
-
-
-def command_names() -> list[str]:
-    """Return the words of every command; unlike help, import no tool."""
-    tools = [words for tool in MODULES if tool not in INTERNAL for words in all_words_of(tool)]
-    return list(dict.fromkeys([*BUILT_IN, *tools]))
 
 
 def _unquote(word: str) -> str:
@@ -136,7 +118,7 @@ class _Completer:
         for option in options:
             yield from _begin_with(self._current, _first_words() if option.name == "command" else option.choices)
         # The `path` of a step is the position of the step in its task, not a file.
-        if "target" not in self._command.slots and any(option.name in _FILE_ARGUMENTS for option in options):
+        if "target" not in self._command.slots and any(option.name in FILES for option in options):
             yield _FILES
 
     def _flags(self) -> Iterator[str]:
@@ -151,7 +133,7 @@ class _Completer:
             return _WORKSPACES
         if option.name == "name" and self._command.positional == ADDRESSED:
             return self._addressed_kind()
-        return _STORED.get(option.argument or option.name, "")
+        return STORED.get(option.argument or option.name, "")
 
     def _positional_kind(self) -> str:
         """Return the kind of stored thing that positional arguments name, empty if none."""

@@ -71,7 +71,6 @@ def _parse_value(value: str, default: Any) -> Any:
 
 
 def settings_table(shown: dict[str, Any], *, width: int) -> str:
-    """Return the settings in aligned columns."""
     import json
 
     from moss_memory.cli.render.cell import Cell, printable

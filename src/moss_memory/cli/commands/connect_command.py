@@ -6,8 +6,8 @@ import shlex
 
 from moss_memory.cli.render.output import say, warn
 from moss_memory.config import load_config
-from moss_memory.demo.demo_home import refuse_demonstration
 from moss_memory.errors import MossError, invalid_request
+from moss_memory.storage.files.demonstration import refuse_demonstration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,17 +35,15 @@ def connect(
     dry_run: bool = False,
     check: bool = False,
 ) -> dict[str, Any] | int:
-    """Connect a client, disconnect it, or list the clients."""
-    from moss_memory.connect.connect import ConfigLocation, client_of, default_scope, wanted_entry
+    from moss_memory.connect.connect import ConfigLocation, choose_scope, find_client, make_entry
 
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
         return overview(scope=scope, check=check)
-    target = client_of(client)
+    target = find_client(client)
     if check:
-        rows = _rows(target, scope, check=True)
-        return {"clients": rows, **_failure(rows)}
-    location = ConfigLocation(target, default_scope(target, scope))
+        return _with_failures(_client_rows(target, scope, check=True))
+    location = ConfigLocation(target, choose_scope(target, scope))
     # Read the hooks before anything is written: their file may be invalid.
     named_hooks = _hooks_of(location) if hooks else None
     if remove:
@@ -53,15 +51,15 @@ def connect(
     run = named_hooks.with_hooks(home) if named_hooks else ""
     store_home = load_config(home).home
     refuse_demonstration(store_home)
-    wanted, token = wanted_entry(
+    wanted, token = make_entry(
         location, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
     report = _apply(location, location.with_entry(wanted), token, connects=True, dry_run=dry_run)
     _suggest_init(home)
     if named_hooks and named_hooks.shares_file and not dry_run:
-        named_hooks = _hooks_of(location)  # the file has changed
+        named_hooks = named_hooks.reload()
         run = named_hooks.with_hooks(home)
-    return _with_hooks(report, named_hooks, run, connects=True) if named_hooks else report
+    return _add_hooks(report, named_hooks, run, connects=True) if named_hooks else report
 
 
 def _suggest_init(home: str | None) -> None:
@@ -69,7 +67,7 @@ def _suggest_init(home: str | None) -> None:
     from moss_memory.code_state.work_tree import work_tree_of
 
     if work_tree_of() is not None and not load_config(home).workspace:
-        say("moss: this repository has no workspace of its own yet; `moss init` gives it one")
+        say("moss: this repository has no workspace yet; `moss init` creates one")
 
 
 def _refuse_without_client(**options: Any) -> None:
@@ -94,7 +92,7 @@ def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run:
     if hooks and hooks.shares_file and not named_hooks and not dry_run:
         # The hooks came last into the file, so they go first: then the rest is as connecting left it.
         removed = _write(hooks, left, connects=False)
-        location, hooks = type(location)(location.client, location.scope), _hooks_of(location)
+        location, hooks = location.reload(), hooks.reload()
         left = hooks.file.text
     if not named_hooks:
         report = _apply(location, location.restore_text(), "", connects=False, dry_run=dry_run)
@@ -102,18 +100,15 @@ def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run:
         report = 0 if dry_run else _report(location, "", changed=False, wanted=location.entry is not None)
     if removed and isinstance(report, dict):
         return {**report, "hooks": {"file": location.path, "changed": True, "events": []}}
-    return _with_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report
+    return _add_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report
 
 
-def _with_hooks(
-    report: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool
-) -> dict[str, Any] | int:
+def _add_hooks(report: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
     """Add the change of the hooks to the report of the entry: written, or shown in a dry run."""
     if isinstance(report, int):
         return _show_difference(hooks, text, "")
     changed = _write(hooks, text, connects=connects)
-    there = type(hooks)(hooks.client, hooks.scope).commands
-    return {**report, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
+    return {**report, "hooks": {"file": hooks.path, "changed": changed, "events": list(hooks.reload().commands)}}
 
 
 def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
@@ -123,7 +118,7 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     if text == change.file.text:
         return False
     if connects:
-        change.remember(text or "")
+        change.save_replaced(text or "")
     if text is None:
         change.file.delete()
     else:
@@ -154,7 +149,7 @@ def _apply(
     if not lines:
         _write(location, text, connects=connects)
     elif connects:
-        location.remember(text or "")
+        location.save_replaced(text or "")
         run_client_commands(lines)
     else:
         run_client_commands(lines)
@@ -169,9 +164,9 @@ def _show_difference(location: ConfigEdit, text: str | None, token: str) -> int:
     if token:
         after = after.replace(token, _HIDDEN)
     before = location.file.text.replace(token, _HIDDEN) if token else location.file.text
-    found = diff_lines(location.path, location.path, [("", before, after)])
-    if found:
-        show_difference(found)
+    lines = diff_lines(location.path, location.path, [("", before, after)])
+    if lines:
+        show_difference(lines)
     else:
         say(f"moss: {location.path} would not change")
     return 0
@@ -181,12 +176,10 @@ def _report(
     location: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False
 ) -> dict[str, Any]:
     """Return the report of a change, from the file as it is now."""
-    from moss_memory.connect.connect import ConfigLocation
-
-    now = ConfigLocation(location.client, location.scope)
+    now = location.reload()
     server_entry = now.server_entry()
     if (now.entry is not None) != wanted:
-        raise MossError("CONFLICT", f"{location.path} is not as it should be: another program wrote it; run this again")
+        raise MossError("CONFLICT", f"another program changed {location.path} at the same time; run this again")
     answer: dict[str, Any] = {
         "client": location.client.key,
         "scope": location.scope,
@@ -197,11 +190,11 @@ def _report(
     if location.file.backup:
         answer["backup"] = location.file.backup
     if token and now.file.others_may_read():
-        warn(f"others on this machine may read {location.path}, which now holds the token; chmod 600 {location.path}")
+        warn(f"other users can read {location.path}, which now contains the token; chmod 600 {location.path}")
     if changed and is_back and server_entry:
-        answer["next"] = "the entry `moss` that was there before is back; `--remove` once more takes it out"
+        answer["next"] = "the entry `moss` from before is restored; `--remove` again removes it"
     elif changed and server_entry:
-        answer["next"] = f"start {location.client.name} again, then `moss connect {location.client.key} --check`"
+        answer["next"] = f"restart {location.client.name}, then `moss connect {location.client.key} --check`"
     return answer
 
 
@@ -209,36 +202,35 @@ def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]
     """Return every client: installed or not, connected or not, and with `check` the result of a handshake."""
     from moss_memory.connect.clients import CLIENTS
 
-    rows = [row for client in CLIENTS.values() for row in _rows(client, scope, check=check)]
-    return {"clients": rows, **_failure(rows)}
+    return _with_failures([row for client in CLIENTS.values() for row in _client_rows(client, scope, check=check)])
 
 
-def _failure(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _with_failures(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the rows, and the clients whose handshake failed if there are any."""
     failed = [row["client"] for row in rows if row.get("answers") == "no"]
-    return {"failed": failed} if failed else {}
+    return {"clients": rows, "failed": failed} if failed else {"clients": rows}
 
 
-def _rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, Any]]:
-    """Return a row for the user's file, and one for the project's if it has an entry of Moss."""
+def _client_rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, Any]]:
+    """Return the row of the user's file, and that of the project's file if it has an entry for Moss."""
     from moss_memory.connect.clients import PROJECT, USER
 
-    found = client.is_here()
     rows: list[dict[str, Any]] = []
     for one in client.scopes():
         is_other = one != PROJECT or client.file(one) != client.file(USER)  # the home folder may be a project too
         if scope == one or (scope is None and is_other):
-            row = _row(client, one, found=found, check=check)
+            row = _client_row(client, one, check=check)
             if one != PROJECT or scope == PROJECT or row["connected"] != "no":
                 rows.append(row)
     return rows
 
 
-def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, Any]:
+def _client_row(client: Client, scope: str, *, check: bool) -> dict[str, Any]:
     from moss_memory.connect.connect import ConfigLocation
 
     row: dict[str, Any] = {
         "client": client.key,
-        "found": found,
+        "found": client.is_here(),
         "scope": scope,
         "connected": "no",
         "file": client.file(scope),

@@ -41,7 +41,6 @@ def compare(
 
 
 def compare_artifact(home: str | None, **arguments: Any) -> int:
-    """Print the difference of two versions of an artifact."""
     return compare(home, type="artifact", **arguments)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from moss_memory.cli.render.install_hint import with_working_install
 from moss_memory.config import default_config, load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
@@ -13,6 +12,7 @@ from moss_memory.rows.names import pluralize
 from moss_memory.version import __version__
 
 from .doctor_home import check_files, check_location
+from .doctor_report import FAIL, OK, WARN, Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,23 +23,8 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import Engine
     from moss_memory.storage.health import CheckResult
 
-OK, WARN, FAIL = "ok", "warn", "fail"
 _MESSAGES = 21
 """The column of the messages in the table."""
-
-
-class Report:
-    """The findings of all checks."""
-
-    def __init__(self) -> None:
-        self.checks: list[dict[str, str]] = []
-
-    def add(self, name: str, status: str, message: str, todo: str = "") -> None:
-        """Add a finding; `todo` is the suggested fix."""
-        check = {"name": name, "status": status, "message": with_working_install(message)}
-        if todo:
-            check["todo"] = with_working_install(todo)
-        self.checks.append(check)
 
 
 def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> dict[str, Any]:
@@ -54,11 +39,11 @@ def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> di
     check_files(report, folder, () if engine is None else engine.files())
     _check_own_files(report, folder)
     if config is None:
-        report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
+        report.add("store", WARN, "not checked, because the settings cannot be read", "correct them first")
     elif not reachable:
-        report.add("store", WARN, "not examined, because the folder cannot be used", "see to the folder first")
+        report.add("store", WARN, "not checked, because the folder cannot be used", "correct the folder first")
     elif engine is not None and not exists and not config.url:
-        report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
+        report.add("store", OK, f"there is no store in {folder} yet; the first capsule creates it")
     elif engine is not None:
         _check_store(report, engine, config, fix=fix)
         if secrets:
@@ -91,12 +76,12 @@ def _check_settings(report: Report, home: str | None) -> Config | None:
         report.add("settings", FAIL, error.message, "correct or remove the file")
         return None
     for warning in config.warnings:
-        report.add("settings", WARN, warning, "correct the setting; `moss config` shows what is in effect")
-    unknown = list(_unknown_names(config))
+        report.add("settings", WARN, warning, "correct the setting; `moss config` shows the effective settings")
+    unknown = _unknown_names(config)
     for message in unknown:
         report.add("settings", WARN, message, "correct the name; it has no effect")
     if not config.warnings and not unknown:
-        report.add("settings", OK, "every setting is understood; `moss config` shows them")
+        report.add("settings", OK, "all settings are valid; `moss config` shows them")
     return config
 
 
@@ -147,8 +132,7 @@ def _open_engine(report: Report, config: Config) -> Engine | None:
 
 def _check_store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
     """Check the database: it opens, is intact, and agrees with its search index."""
-    from moss_memory.rows.ids import new_id, wall_clock_ms
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext, new_id, wall_clock_ms
 
     call = CallContext(
         operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None
@@ -161,7 +145,6 @@ def _check_store(report: Report, engine: Engine, config: Config, *, fix: bool) -
 
 
 def _check_secrets(report: Report, config: Config) -> None:
-    """Report stored text that looks like a credential."""
     from moss_memory.secrets.scanner import MOST_FINDINGS
     from moss_memory.store import Store
 
@@ -169,16 +152,16 @@ def _check_secrets(report: Report, config: Config) -> None:
         with Store(config, actor="cli") as store:
             found = store.find_credentials()
     except MossError as error:
-        report.add("secrets", WARN, f"not looked for: {error.message}", "see to the store first")
+        report.add("secrets", WARN, f"not checked: {error.message}", "repair the store first")
         return
     for one in found[:MOST_FINDINGS]:
         where = f"{one['path']}, line {one['line']}, column {one['column']}"
         todo = f"{_how_to_erase(one['path'])}, and replace the credential where it is used; ignore a false positive"
         report.add("secrets", WARN, f"{where}, looks like a credential ({one['kind']})", todo)
     if len(found) > MOST_FINDINGS:
-        report.add("secrets", WARN, f"and {len(found) - MOST_FINDINGS} more", "see to these first")
+        report.add("secrets", WARN, f"and {len(found) - MOST_FINDINGS} more", "erase these first")
     elif not found:
-        report.add("secrets", OK, "nothing that is stored looks like a credential")
+        report.add("secrets", OK, "no stored text looks like a credential")
 
 
 def _how_to_erase(path: str) -> str:
@@ -208,8 +191,8 @@ _NAMES = {"schema": "store", "index": "search index", "pages": "integrity", "row
 _REBUILD = "run `moss doctor --fix` to build the index again from the stored texts"
 _TODO = {
     "index STORAGE_CORRUPT": _REBUILD,
-    "NOT_A_STORE": "move the file to where it belongs, or set MOSS_HOME to another folder",
-    "STORAGE_CORRUPT": "`moss restore-backup` the last backup; what was there is kept. Without one, "
+    "NOT_A_STORE": "move the file away, or set MOSS_HOME to another folder",
+    "STORAGE_CORRUPT": "`moss restore-backup` the last backup; the damaged store is kept. Without one, "
     "`moss export --salvage FOLDER` writes everything that can be read",
     "STORAGE_READONLY": "check the owner and the mode of the folder, or upgrade moss-memory if the store is newer",
     "STORAGE_BUSY": "try again when the other processes have finished",
@@ -221,7 +204,11 @@ def _report_finding(report: Report, finding: CheckResult) -> None:
     """Report one finding of the engine in words."""
     name = _NAMES.get(finding.subject, finding.subject)
     problem = finding.problem
-    words, todos = _describers(finding.subject)
+    words, todos = _WORDS, _TODO
+    if finding.subject not in words:
+        from . import doctor_server  # imported only for a server
+
+        words, todos = doctor_server.WORDS, doctor_server.TODO
     if problem is None:
         report.add(name, *words[finding.subject](finding.state, **finding.facts))
         return
@@ -231,18 +218,9 @@ def _report_finding(report: Report, finding: CheckResult) -> None:
     report.add(name, WARN if unchecked else FAIL, message, todo)
 
 
-def _describers(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]], dict[str, str]]:
-    """Return the functions that describe a subject, and the suggestions if it could not be checked."""
-    if subject in _WORDS:
-        return _WORDS, _TODO
-    from . import doctor_server  # imported only for a server
-
-    return doctor_server.WORDS, doctor_server.TODO
-
-
 def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
     if not version:
-        return OK, "there is no store in this database yet; the first call makes it"
+        return OK, "there is no store in this database yet; the first call creates it"
     return OK, f"schema version {version} (this Moss knows {known}), {pluralize(capsules, 'active capsule')}"
 
 
@@ -275,24 +253,24 @@ def _consistency(state: str, *, found: list[str] | None = None) -> tuple[str, ..
         return OK, "counters, references and values of all rows are in order"
     faults = found or []
     more = f" and {len(faults) - 10} more" if len(faults) > 10 else ""
-    return FAIL, f"rows that are damaged: {'; '.join(faults[:10])}{more}", _TODO["STORAGE_CORRUPT"]
+    return FAIL, f"damaged rows: {'; '.join(faults[:10])}{more}", _TODO["STORAGE_CORRUPT"]
 
 
 def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:
-    message = f"{pluralize(len(found), 'file')} of a copy that was not finished: {', '.join(found)}"
+    message = f"{pluralize(len(found), 'file')} of an unfinished copy: {', '.join(found)}"
     return WARN, message, "the next write removes it, and so does `moss doctor --fix`"
 
 
 def _replaced(_: str, *, found: list[str]) -> tuple[str, ...]:
-    message = f"{pluralize(len(found), 'log')} that another program put in the place of the store's: {', '.join(found)}"
-    return WARN, message, "remove it when nothing is missing; `moss erase --copies` removes it, too"
+    message = f"{pluralize(len(found), 'log')} with which another program replaced the store's: {', '.join(found)}"
+    return WARN, message, "remove it if no data is missing; `moss erase --copies` removes it too"
 
 
 def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     if not count:
         return OK, "no purged text is left on the disk"
     verb = "waits" if count == 1 else "wait"
-    message = f"{pluralize(count, 'purge')} {verb} for a reader before the bytes leave the disk"
+    message = f"{pluralize(count, 'purge')} {verb} for a reader before the bytes are deleted from the disk"
     return WARN, message, "close other programs that use the store, then `moss doctor --fix`"
 
 
@@ -301,15 +279,15 @@ def _meaning(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[
     from moss_memory.search.embedding.embedder import INSTALL, embedder, is_installed
 
     if not folder and not is_installed():
-        return OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it"
+        return OK, f"the extra `semantic` is not installed, so searches match words only; {INSTALL} adds it"
     try:
         model = embedder(folder)
     except MossError as error:
-        todo = "see to the folder, or take `semantic_model` out of the configuration" if folder else "reinstall it: "
+        todo = "correct the folder, or remove `semantic_model` from the configuration" if folder else "reinstall it: "
         return WARN, error.message, todo if folder else todo + INSTALL
     count += sum(texts for name, texts in made.items() if name != model.name)
-    told = f"{pluralize(count, 'text')} to prepare, `moss index` does it" if count else "every text is prepared"
-    return OK, f"{model.name}{f' from {folder}' if folder else ''} is installed; {told}"
+    pending = f"{pluralize(count, 'text')} to prepare with `moss index`" if count else "every text is prepared"
+    return OK, f"{model.name}{f' from {folder}' if folder else ''} is installed; {pending}"
 
 
 _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 
+from .doctor_report import FAIL, OK, WARN
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from .doctor import Report
+    from .doctor_report import Report
 
 ENOUGH_BYTES = 200_000_000
 TOO_LITTLE_BYTES = 10_000_000
@@ -30,25 +32,23 @@ _SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ..
 def check_location(report: Report, home: str, *, exists: bool) -> bool:
     """Check the folder, the free space and the file system; return True if the store can be checked."""
     usable = _check_folder(report, home, exists=exists)
-    folder = home
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
+    folder = _nearest(home, os.path.isdir)
     disk = os.statvfs(folder)
     free = disk.f_bavail * disk.f_frsize
-    status = "ok" if free >= ENOUGH_BYTES else "warn" if free >= TOO_LITTLE_BYTES else "fail"
-    todo = "" if status == "ok" else "free some space; a full disk refuses every write"
+    status = OK if free >= ENOUGH_BYTES else WARN if free >= TOO_LITTLE_BYTES else FAIL
+    todo = "" if status == OK else "free some space; a full disk refuses every write"
     report.add("free space", status, f"{size(free)} free for {home}", todo)
     kind = _file_system(folder)
     if kind in _NETWORK:
         report.add(
-            "file system", "warn", f"{home} is on {kind}, where locks and shared memory are not reliable",
+            "file system", WARN, f"{home} is on {kind}, where locks and shared memory are not reliable",
             "set MOSS_HOME to a folder on a local disk",
         )  # fmt: skip
     synced = synced_folder(home)
     if synced is not None:
         report.add(
-            "synced folder", "warn",
-            f"{home} lies in {synced[0]}, which {synced[1]} syncs; it may change the database while it is in use",
+            "synced folder", WARN,
+            f"{home} is inside {synced[0]}, which {synced[1]} syncs; it may change the database while it is in use",
             "set MOSS_HOME to a folder outside of it, and share memories between machines with `moss sync` "
             "(docs/how-to/two-machines.md)",
         )  # fmt: skip
@@ -72,28 +72,33 @@ def synced_folder(home: str) -> tuple[str, str] | None:
         folder = os.path.dirname(folder)
 
 
+def _nearest(path: str, accepts: Callable[[str], bool]) -> str:
+    """Return the path or its nearest parent that is accepted, else the root."""
+    while not accepts(path) and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return path
+
+
 def _check_folder(report: Report, home: str, *, exists: bool) -> bool:
     """Return True if the home folder can be used or created; report it."""
-    existing = home
-    while not os.path.lexists(existing) and existing != os.path.dirname(existing):
-        existing = os.path.dirname(existing)
+    existing = _nearest(home, os.path.lexists)
     if not os.path.isdir(existing):
-        report.add("home", "fail", f"{existing} is not a folder", "set MOSS_HOME to a folder")
+        report.add("home", FAIL, f"{existing} is not a folder", "set MOSS_HOME to a folder")
         return False
     if existing != home:
         if not os.access(existing, os.W_OK | os.X_OK):
-            problem = f"{home} cannot be made, because {existing} cannot be written"
-            report.add("home", "fail", problem, "set MOSS_HOME to a folder of yours, or make this one")
+            problem = f"{home} cannot be created, because {existing} cannot be written"
+            report.add("home", FAIL, problem, "set MOSS_HOME to a folder of yours, or make this one")
             return False
         return True
     if not os.access(home, os.R_OK | os.X_OK):
-        report.add("home", "fail", f"{home} cannot be read", f"make it yours, then chmod 700 {home}")
+        report.add("home", FAIL, f"{home} cannot be read", f"become its owner, then chmod 700 {home}")
         return False
     if not os.access(home, os.W_OK):
         if not exists:
-            report.add("home", "fail", f"{home} cannot be written, so no store can be made in it", f"chmod 700 {home}")
+            report.add("home", FAIL, f"{home} cannot be written, so no store can be created in it", f"chmod 700 {home}")
             return False
-        report.add("home", "warn", f"{home} cannot be written; reads go on", "check its owner and mode")
+        report.add("home", WARN, f"{home} cannot be written; reads still work", "check its owner and mode")
     return True
 
 
@@ -115,15 +120,15 @@ def check_files(report: Report, home: str, files: Iterable[str]) -> None:
             status = os.lstat(path)
         except OSError:
             continue
-        problem = _problem(status)
+        problem = _access_problem(status)
         if problem:
             good = False
             _report_problem(report, path, problem, status, wanted)
     if good and os.path.isdir(home):
-        report.add("modes", "ok", "only the owner can read the store and its files")
+        report.add("modes", OK, "only the owner can read the store and its files")
 
 
-def _problem(status: os.stat_result) -> str:
+def _access_problem(status: os.stat_result) -> str:
     if stat.S_ISLNK(status.st_mode):
         return "is a symbolic link"
     if status.st_uid != os.geteuid():
@@ -139,8 +144,8 @@ def _report_problem(report: Report, path: str, problem: str, status: os.stat_res
     open_to_others = problem.startswith("has mode")
     # An open folder does not open its files; a folder that others may write to is a problem.
     harmless = not mode & 0o022 or mode & 0o1000 if stat.S_ISDIR(mode) else os.path.basename(path) == "config.json"
-    todo = f"chmod {wanted:o} {path}" if open_to_others else "make it yours and real"
-    report.add("modes", "fail" if open_to_others and not harmless else "warn", f"{path} {problem}", todo)
+    todo = f"chmod {wanted:o} {path}" if open_to_others else "replace it with a file or folder of your own"
+    report.add("modes", FAIL if open_to_others and not harmless else WARN, f"{path} {problem}", todo)
 
 
 def _file_system(folder: str) -> str:

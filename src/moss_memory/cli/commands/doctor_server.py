@@ -5,12 +5,11 @@ from __future__ import annotations
 from moss_memory.rows.names import pluralize
 
 from .doctor_home import size
+from .doctor_report import FAIL, OK, WARN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-OK, WARN, FAIL = "ok", "warn", "fail"
 
 TODO = {
     "STORAGE_BUSY": "start the server or make its host reachable; `moss config` shows the URL in effect",
@@ -40,12 +39,12 @@ def _server(
     )
     if state == "sound":
         return OK, message
-    return WARN, message, "take `sslmode` out of the URL, so that the server has to prove who it is"
+    return WARN, message, "remove `sslmode` from the URL, so that the server must prove its identity"
 
 
 def _host(_: str, *, at: str, role: str) -> tuple[str, ...]:
     if role == "gone":
-        return WARN, f"{at} cannot be reached", "start it; until then it cannot take over"
+        return WARN, f"{at} cannot be reached", "start it; until then it cannot replace the primary"
     return OK, f"{at} is {'the primary' if role == 'primary' else 'a standby'}"
 
 
@@ -60,13 +59,13 @@ def _durability(
     if not standbys and not names:
         return OK, f"{crash}; there is no standby, so they do not survive the loss of its machine"
     if waited_for is None:
-        message = f"{crash}; {pluralize(standbys, 'standby server')}, of which this user may not see more"
-        return OK, message, "`grant pg_monitor` to it, and the doctor says which of them are synchronous"
+        message = f"{crash}; {pluralize(standbys, 'standby server')}, whose details this user may not read"
+        return OK, message, "`grant pg_monitor` to this user, and `moss doctor` shows the synchronous ones"
     shown = f"{pluralize(standbys, 'standby server')}, {waited_for} synchronous"
     if waits and waited_for:
         return OK, f"{crash} and the loss of its machine: {shown} ({names})"
     if waits:
-        return WARN, f"{shown}: writes wait until one that {names} names is there", "start the standbys"
+        return WARN, f"{shown}: writes wait until a standby of {names} is connected", "start the standbys"
     lost = f"{crash}; {shown}, so the loss of its machine can lose the last ones"
     return WARN, lost, "set synchronous_standby_names and synchronous_commit on the server"
 

@@ -37,7 +37,7 @@ def edit(
             allowed = {"allow_thin": allow_thin, "allow_secrets": allow_secrets}
             stored = store.call("capsule_update", {**change, **allowed})
         except MossError as error:
-            error.add_note(f"your text is kept in {path}")
+            error.add_note(f"your text is saved in {path}")
             raise
     shutil.rmtree(folder)
     return stored
@@ -55,7 +55,7 @@ def _run_editor(path: str, text: str) -> str:
     except (OSError, ValueError) as error:
         raise MossError("INVALID_REQUEST", f"the editor {editor!r} cannot be run ({error}); set EDITOR") from None
     if code:
-        raise MossError("INVALID_REQUEST", f"the editor ended with {code}; the capsule is as it was")
+        raise MossError("INVALID_REQUEST", f"the editor ended with {code}; the capsule is unchanged")
     from moss_memory.cli.args.stdin import read_text
 
     return read_text(path)

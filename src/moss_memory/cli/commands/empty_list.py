@@ -8,21 +8,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from moss_memory.cli.args.command import Command
     from moss_memory.store import Store
 
-_LISTS = {"capsule_list": "capsules", "artifact_list": "artifacts", "capsule_latest": "capsules"}
-"""Tools that list one workspace, and the count of `moss_workspaces` for it."""
 _SHOWN = 5
 
 
-def tell_where_things_are(store: Store, tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> None:
+def suggest_workspaces(store: Store, command: Command, arguments: dict[str, Any], result: dict[str, Any]) -> None:
     """Name the workspaces that have something if a list without other filters is empty, the most similar one first."""
-    if "hint" in result:
-        say(f"moss: {result['hint']}")
+    if result.get("items") or result.get("item") or set(arguments) - {"workspace", "limit"}:
         return
-    counted = _LISTS.get(tool)
-    if counted is None or result.get("items") or result.get("item") or set(arguments) - {"workspace", "limit"}:
-        return
+    counted = f"{command.operation.name.partition('_')[0]}s"
     found = [one for one in store.call("moss_workspaces", {"limit": 100})["workspaces"] if one[counted]]
     if not found:
         return
@@ -39,10 +35,8 @@ def tell_where_things_are(store: Store, tool: str, arguments: dict[str, Any], re
     say(f"moss: workspace {asked} has no {counted}. Others have: {some}{more}; choose one with -w")
 
 
-def tell_of_graphs(tool: str, result: dict[str, Any]) -> None:
+def name_graphs(_: Store, __: Command, ___: dict[str, Any], result: dict[str, Any]) -> None:
     """Name the listed workspaces whose counts are all zero: they have only a graph, which has no column."""
-    if tool != "moss_workspaces":
-        return
     counts = ("capsules", "artifacts", "tasks", "records", "notes")
     names = [str(one["workspace"]) for one in result["workspaces"] if not any(one[name] for name in counts)]
     if names:

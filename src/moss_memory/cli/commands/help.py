@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from moss_memory.cli.args.argument_names import WITHOUT_NAMES
+from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of
-from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.option import MANY
-from moss_memory.cli.args.positional import ITEMS, SCOPE, WITHOUT_NAMES
+from moss_memory.cli.args.positional import ITEMS, SCOPE
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
 from moss_memory.cli.render.install_hint import with_working_install
 from moss_memory.cli.render.message_lines import wrap_command
 from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.wording import to_cli_words
-from moss_memory.registry import catalog
+from moss_memory.registry.tool_index import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.cli.args.built_in import BuiltIn
     from moss_memory.cli.args.option import Option
-    from moss_memory.registry.operation import Operation
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
              "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON",
@@ -36,13 +35,6 @@ _POSITIONAL = {
 _SCOPES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
 _REQUIRED_OPTIONS = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may require; its other required arguments are positional."""
-
-_INFERRED_VALUES = {
-    "version": "the one before the present one",
-    "target": "the one that `moss task radar` chooses",
-    "into": "the checkout",
-}
-"""Values of inferred arguments."""
 
 _WIDTH = 100
 _COLUMN = 20
@@ -98,22 +90,14 @@ def overview() -> str:
     )
 
 
-def command_tools() -> list[Operation]:
-    """Return every tool that is a command, including those that MCP does not list."""
-    unlisted = [catalog.find(name) for name in UNLISTED]
-    return [*catalog.operations(), *(one for one in unlisted if one is not None)]
-
-
 def family_help(family: str) -> str:
     """Return the commands of one group, one a line."""
-    every = [(name, one) for one in command_tools() for name in all_words_of(one.name)]
-    members = [(name, one) for name, one in every if name.startswith(family + " ")]
-    rows = [(name, summary_of(one)) for name, one in members]
-    built_in = [one for one in BUILT_IN.values() if one.name.startswith(family + " ")]
-    rows += [(one.name, summary_of(one)) for one in built_in]
-    example = (members[0][1] if members else built_in[0]).example
-    listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
-    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(example)])
+    names = [name for name in (*COMMANDS, *BUILT_IN) if name.startswith(f"{family} ")]
+    operations = [command.operation for name in names if (command := find_any(name)) is not None]
+    rows = [(name, to_cli_words(one.summary, one)) for name, one in zip(names, operations, strict=True)]
+    listed = _entries(rows, max(map(len, names)) + 2)
+    example = _example(operations[0].example)
+    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *example])
 
 
 def command_help(command: Command) -> str:
@@ -153,32 +137,18 @@ def _words(command: Command) -> list[str]:
 
 def _slot(command: Command, name: str) -> str:
     shown = name.upper().replace("_", "-")
-    if name in (command.text, INFERRED.get(command.operation.name)) or name not in command.operation.required:
+    if name in (command.text, *command.operation.cli.inferred) or name not in command.operation.required:
         return f"[{shown}]"
     if name in command.defaults:
         return f"[{shown}]"
     return f"{shown} \u2026" if command.options[name].kind in MANY else shown
 
 
-def summary_of(operation: Operation | BuiltIn) -> str:
-    """Return the first line of a command's description, in the words of the command line."""
-    return to_cli_words(operation.summary, operation)
-
-
-def command_names() -> list[str]:
-    """Return the names of all commands."""
-    names = list(BUILT_IN)
-    for operation in command_tools():
-        names += all_words_of(operation.name)
-    return list(dict.fromkeys(names))
-
-
 def group_names() -> list[str]:
     """Return the first words of commands with two words, except those that are commands themselves."""
     names = command_names()
-    return list(
-        dict.fromkeys(name.partition(" ")[0] for name in names if " " in name and name.partition(" ")[0] not in names)
-    )
+    firsts = dict.fromkeys(name.partition(" ")[0] for name in names if " " in name)
+    return [first for first in firsts if first not in names]
 
 
 def find_any(name: str) -> Command | None:
@@ -213,10 +183,10 @@ def _describe(command: Command, option: Option) -> str:
     if option.choices:
         parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(option.choices))
     if option.denied:
-        parts.append("on by itself")
+        parts.append("on by default")
     elif option.name == "workspace" and (option.default or "workspace" in operation.required):
         last = f", else {option.default}" if option.default else ""
-        parts.append(f"if left out: MOSS_WORKSPACE, else what the configuration says{last}")
+        parts.append(f"if left out: MOSS_WORKSPACE, else the configured one{last}")
     elif option.default not in (None, False):
         parts.append(f"if left out: {option.default}")
     parts += _requirement(command, option)
@@ -227,10 +197,11 @@ def _describe(command: Command, option: Option) -> str:
 
 def _requirement(command: Command, option: Option) -> list[str]:
     needed = option.name in command.operation.required and option.name != "workspace" and option.default is None
-    if option.name == INFERRED.get(command.operation.name):
-        return [f"if left out: {_INFERRED_VALUES[option.name]}"]
+    inferred = command.operation.cli.inferred.get(option.name)
+    if inferred:
+        return [f"if left out: {inferred}"]
     if option.name == command.text:
-        return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
+        return ["read from stdin if left out" if needed else "read from stdin if that is a pipe"]
     if needed and option.name == ITEMS == command.positional:
         return ["needed, unless they are named as words or with --item"]
     if needed and (option.name == command.positional or option.name in command.slots):

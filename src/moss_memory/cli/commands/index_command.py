@@ -1,4 +1,4 @@
-"""`moss index`: creates the vectors of everything that is stored."""
+"""`moss index`: creates the missing vectors of all texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class ProgressBar(Progress):
     __slots__ = ()
 
     def text(self, done: int, total: int | None) -> str:
-        """Return the bar and its numbers."""
         filled = BAR_CHARS * done // total if total else BAR_CHARS
         return f"[{'#' * filled}{'.' * (BAR_CHARS - filled)}] {super().text(done, total)}"
 
@@ -37,7 +36,7 @@ def index_store(home: str | None, *, rebuild: bool = False, model: str | None = 
         try:
             return {**store.index(rebuild=rebuild, progress=bar), **chosen}
         except KeyboardInterrupt:
-            raise MossError("CANCELLED", "interrupted; what was done is kept, `moss index` goes on") from None
+            raise MossError("CANCELLED", "interrupted; the finished vectors are kept, `moss index` continues") from None
         finally:
             if bar is not None:
                 bar.clear()

@@ -29,12 +29,12 @@ def init(
     found = work_tree_of()
     if found is None:
         raise invalid_request(
-            "the current folder is in no git repository. Run `git init` first, or choose a workspace for all folders: "
-            "moss config set workspace NAME"
+            "the current folder is not in a git repository. Run `git init` first, or choose a workspace for all "
+            "folders: moss config set workspace NAME"
         )
     folder = found.folder
     if os.path.realpath(os.path.join(folder, ".moss")) == resolve_home(home):
-        raise invalid_request(f"{folder} is the folder of your home; run this inside a project")
+        raise invalid_request(f"{folder} is your home folder; run this inside a project")
     path = os.path.join(folder, _FILE)
     present = _read(path)
     chosen = workspace or present.get("workspace") or repository_name()
@@ -84,7 +84,6 @@ def _write(path: str, settings: dict[str, Any]) -> None:
 
 
 def _unconnected_clients() -> list[str]:
-    """Return the clients on this machine that are not connected."""
     from .connect_command import overview
 
     try:
@@ -95,7 +94,6 @@ def _unconnected_clients() -> list[str]:
 
 
 def init_text(report: dict[str, Any], *, width: int) -> str:
-    """Return the report in sentences."""
     from moss_memory.cli.render.cell import printable, wrap_text
 
     name, file = printable(str(report["workspace"])), printable(report["file"])

@@ -20,7 +20,7 @@ def migrate_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[s
         with Store(load_settings(home), actor="cli") as store:
             return store.migrate(to, dry_run=dry_run, progress=progress)
     except KeyboardInterrupt:
-        raise MossError("CANCELLED", "interrupted; type the same again, and it goes on") from None
+        raise MossError("CANCELLED", "interrupted; run the same command again to continue") from None
     finally:
         if progress is not None:
             progress.clear()

@@ -6,13 +6,13 @@ import os
 
 from moss_memory.cli.render.output import show_message, warn
 from moss_memory.errors import MossError
-from moss_memory.mcp.fence import Fence, origin, quoted
+from moss_memory.mcp.text_fence import Fence, origin, quote_line
 from moss_memory.rows.names import pluralize
 from moss_memory.store import Store
-from moss_memory.tools.capsule.saved_in import MOST_DRIFT_CHARS, describe_drift
+from moss_memory.tools.capsule.capsule_code_state import MOST_DRIFT_CHARS, describe_drift
 
 from .command_request import load_settings
-from .project import project_of
+from .current_workspace import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MOST_CHARS = 2_000
 _NAME_MAX_CHARS = 100
 _MAX_QUERIED = 20
-_MORE = "- and {} more; moss_workspaces lists them"
 _PROJECT_VARIABLES = {"cursor": "CURSOR_PROJECT_DIR"}
 """The environment variable in which a client names the folder of the project."""
 _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
@@ -46,13 +45,13 @@ def prime(
     """
     _enter_project(client)
     config = load_settings(home)
-    if not config.has_store and not before_compaction:
+    if not config.has_store() and not before_compaction:
         return 0
     with Store(config, actor="cli") as store:
         project = project_of(store)
         chosen = workspace or project.workspace
         if before_compaction:
-            show_message(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(chosen or "default"))))
+            show_message(_for_client(client, "compaction", _REMINDER.format(workspace=quote_line(chosen or "default"))))
             return 0
         text = prime_text(store, chosen, client, others=() if workspace else project.others)
     if text:
@@ -80,7 +79,7 @@ def prime_text(store: Store, workspace: str, client: str, *, others: Sequence[st
     """
     lines = _workspace_lines(store, workspace) if workspace else _overview_lines(store)
     if lines and others:
-        names = ", ".join(quoted(name, _NAME_MAX_CHARS) for name in others)
+        names = ", ".join(quote_line(name, _NAME_MAX_CHARS) for name in others)
         lines.append(f"- this workspace was written from another repository: {names}; `moss where` explains")
     return _for_client(client, "start", _fence(lines)) if lines else ""
 
@@ -105,40 +104,34 @@ def _fence(lines: list[str]) -> str:
     fence = Fence()
     shown, left_out = lines, 0
     while True:
-        printed = [*shown, _MORE.format(left_out)] if left_out else shown
+        printed = [*shown, f"- and {left_out} more; moss_workspaces lists them"] if left_out else shown
         text = f"What is open in Moss. {fence.rule}\n{fence.around(chr(10).join(printed))}"
         if len(text) <= MOST_CHARS:
             return text
         shown, left_out = shown[:-1], left_out + 1
 
 
-def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
-    """Return the workspaces, the last changed first, and the families of each."""
-    found = store.call("moss_recent", {"limit": most})["workspaces"]
-    return [(one["workspace"], one["holds"]) for one in found]
-
-
 def _workspace_lines(store: Store, workspace: str) -> list[str]:
-    """Return the open work of one workspace."""
     lines = [*_work_lines(store, workspace), *_capsule_lines(store, workspace)]
-    return [f"- workspace: {quoted(workspace, _NAME_MAX_CHARS)}", *lines] if lines else []
+    return [f"- workspace: {quote_line(workspace, _NAME_MAX_CHARS)}", *lines] if lines else []
 
 
 def _overview_lines(store: Store) -> list[str]:
     """Return a line for each workspace with open work; if there is only one, all of its open work."""
     lines = {}
     last_saved = ""
-    workspaces = _workspaces(store, _MAX_QUERIED)
+    workspaces = store.call("moss_recent", {"limit": _MAX_QUERIED})["workspaces"]
     if len(workspaces) == 1:
-        return _workspace_lines(store, workspaces[0][0])
-    for workspace, holds in workspaces:
-        parts = _open_counts(store, workspace) if "task" in holds else []
+        return _workspace_lines(store, workspaces[0]["workspace"])
+    for one in workspaces:
+        workspace, families = one["workspace"], one["holds"]
+        parts = _open_counts(store, workspace) if "task" in families else []
         parts += _conflicts(_status(store, workspace))
-        if "capsule" in holds and (item := _latest(store, workspace)):
+        if "capsule" in families and (item := _latest_capsule(store, workspace)):
             last_saved = last_saved or item["id"]
             parts.append(f"latest hand-over: {_title(item)} (capsule_fetch {_address(item)})")
         if parts:
-            lines[workspace] = f"- workspace {quoted(workspace, _NAME_MAX_CHARS)}: {'; '.join(parts)}"
+            lines[workspace] = f"- workspace {quote_line(workspace, _NAME_MAX_CHARS)}: {'; '.join(parts)}"
     if len(lines) == 1:
         return _workspace_lines(store, *lines)
     return [*lines.values(), *(_stale_lines(store, last_saved) if last_saved else [])]
@@ -167,11 +160,11 @@ def _work_lines(store: Store, workspace: str) -> list[str]:
             return [f"- conflicts: {line}" for line in _conflicts(_status(store, workspace))]
         raise
     target, radar = response["target"], response["radar"]
-    lines = [f"- open: {target['id']} {quoted(target['title'])} ({target['status']})"]
+    lines = [f"- open: {target['id']} {quote_line(target['title'])} ({target['status']})"]
     for name in ("now", "next", "blockers"):
         action = radar.get(name)
         if action:
-            lines.append(f"- {name}: {quoted(_describe(action))}")
+            lines.append(f"- {name}: {quote_line(_describe_action(action))}")
     return lines + [f"- conflicts: {line}" for line in _conflicts(response)]
 
 
@@ -187,13 +180,13 @@ def _conflicts(response: dict[str, Any]) -> list[str]:
     number = pluralize(found["open"], "open merge conflict")
     if "first" not in found:
         return [f"{number}; branchmind_status names the first"]
-    first = quoted(found["first"]["conflict_id"])
+    first = quote_line(found["first"]["conflict_id"])
     return [f"{number}; branchmind_graph_conflict_show (conflict_id {first}) shows the first"]
 
 
 def _capsule_lines(store: Store, workspace: str) -> list[str]:
     """Return the title of the newest capsule and the call that loads it."""
-    item = _latest(store, workspace)
+    item = _latest_capsule(store, workspace)
     if item is None:
         return []
     line = f"- latest hand-over: {_title(item)}; load it with capsule_fetch ({_address(item)})"
@@ -205,29 +198,29 @@ def _stale_lines(store: Store, capsule: str) -> list[str]:
     if store.work_tree() is None:
         return []
     stale = describe_drift(store.call("moss_places", {"id": capsule}))
-    return [f"- stale: {quoted(stale, MOST_DRIFT_CHARS)}"] if stale else []
+    return [f"- stale: {quote_line(stale, MOST_DRIFT_CHARS)}"] if stale else []
 
 
-def _latest(store: Store, workspace: str) -> dict[str, Any] | None:
+def _latest_capsule(store: Store, workspace: str) -> dict[str, Any] | None:
     """Return the newest capsule without its text, or None."""
     found: dict[str, Any] | None = store.call("capsule_latest", {"workspace": workspace})["item"]
     return found
 
 
 def _title(item: dict[str, Any]) -> str:
-    return f"{quoted(item.get('title') or item['id'])}, {origin(item)}"
+    return f"{quote_line(item.get('title') or item['id'])}, {origin(item)}"
 
 
 def _address(item: dict[str, Any]) -> str:
     """Return the arguments that load a capsule: its names if they are short and plain, else its id."""
     names = {"workspace": item["workspace"], "name": item.get("name") or ""}
-    shown = {key: quoted(value, _NAME_MAX_CHARS) for key, value in names.items()}
+    shown = {key: quote_line(value, _NAME_MAX_CHARS) for key, value in names.items()}
     if not names["name"] or any(shown[key] != f'"{value}"' for key, value in names.items()):
-        return f"id {quoted(item['id'])}"
+        return f"id {quote_line(item['id'])}"
     return ", ".join([f"{key} {value}" for key, value in shown.items()])
 
 
-def _describe(action: Any) -> str:
+def _describe_action(action: Any) -> str:
     """Return an action of radar in words: a proposed call by its tool and reason."""
     if isinstance(action, dict):
         return f"{action['tool']}, because {action['reason']}" if action.get("reason") else str(action["tool"])

@@ -13,7 +13,7 @@ from moss_memory.storage.files.sandbox import real_path
 from moss_memory.store import Store
 from moss_memory.tools.record.field_mapping import Mapping
 from moss_memory.tools.record.spool import COLLECTIONS, MEMORY_FOLDER
-from moss_memory.tools.record.spool_import import kept_files, migrate
+from moss_memory.tools.record.spool_import import import_spool, spooled_files
 
 from .command_request import load_settings
 
@@ -50,7 +50,7 @@ def migrate_folder(
     steps = _Steps()
     try:
         with Store(config, actor="cli") as store:
-            return migrate(
+            return import_spool(
                 store,
                 folder,
                 workspace=workspace,
@@ -66,11 +66,10 @@ def migrate_folder(
 
 
 def _read_mapping(path: str) -> Mapping:
-    """Return the mapping in a file; refuse an unreadable or invalid one."""
     try:
         return Mapping(read_object(path, what="map"))
     except ValueError as error:
-        raise invalid_request(f"{shown_path(path)} is no map: {error}", path="map") from None
+        raise invalid_request(f"{shown_path(path)} is not a valid map: {error}", path="map") from None
 
 
 class _Steps:
@@ -101,11 +100,13 @@ def _refuse_other_folders(folder: str) -> None:
     shown = shown_path(folder)
     if not os.path.isdir(folder):
         problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
-        raise UsageError(f"{shown!r} {problem}; DIR is the folder of kept records, {MEMORY_FOLDER}", command=COMMAND)
+        raise UsageError(f"{shown!r} {problem}; DIR is the folder of record files, {MEMORY_FOLDER}", command=COMMAND)
     for below in (MEMORY_FOLDER, os.path.basename(MEMORY_FOLDER)):
         expected = os.path.join(folder, below)
         if not _collections(folder) and _collections(expected):
-            raise UsageError(f"{shown!r} holds no kept records; did you mean {shown_path(expected)}?", command=COMMAND)
+            raise UsageError(
+                f"{shown!r} contains no record files; did you mean {shown_path(expected)}?", command=COMMAND
+            )
 
 
 def _collections(folder: str) -> list[str]:
@@ -115,7 +116,7 @@ def _collections(folder: str) -> list[str]:
 def _refuse_links_outside(folder: str) -> None:
     """Refuse links that lead out of the folder: a repository could use them to import other files."""
     inside = os.path.join(os.path.realpath(folder), "")
-    linked = [path for _, path in kept_files(folder) if not os.path.realpath(path).startswith(inside)]
+    linked = [path for _, path in spooled_files(folder) if not os.path.realpath(path).startswith(inside)]
     if linked:
         named = ", ".join(map(shown_path, linked[:_LINKS_SHOWN]))
         more = f" and {len(linked) - _LINKS_SHOWN} more" if len(linked) > _LINKS_SHOWN else ""
@@ -131,8 +132,8 @@ def _skipped_files(folder: str) -> list[str]:
     known = f"known: {', '.join(COLLECTIONS)}"
     others = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]
     found = [
-        f"{shown_path(os.path.join(folder, name))} is no collection and is left alone; {known}"
+        f"{shown_path(os.path.join(folder, name))} is not a collection and is skipped; {known}"
         for name in others
         if json_files(os.path.join(folder, name))
     ]
-    return found or ([] if _collections(folder) else [f"{shown_path(folder)} holds no kept records; {known}"])
+    return found or ([] if _collections(folder) else [f"{shown_path(folder)} contains no record files; {known}"])

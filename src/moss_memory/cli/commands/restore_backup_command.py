@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     """Check the backup, keep the present store beside it and swap them; change nothing on an error."""
-    from moss_memory.rows.ids import new_id, wall_clock_ms
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext, new_id, wall_clock_ms
     from moss_memory.storage.engine import open_engine
     from moss_memory.storage.files.sandbox import real_path
 

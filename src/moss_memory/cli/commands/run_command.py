@@ -7,15 +7,12 @@ from moss_memory.cli.render.output import STDOUT, answer, is_terminal, show, wid
 from moss_memory.cli.render.style import paint, wants_colour
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.errors import MossError
-from moss_memory.registry.tool_groups import module
+from moss_memory.registry.cli_traits import cli_function
 
 from .command_request import request_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from moss_memory.cli.args.built_in import BuiltIn
 
 
@@ -25,23 +22,16 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     if request is None:
         return 0
     try:
-        result = function(built_in.does)(request.extras.get("home", home), **request.arguments)
+        result = cli_function(built_in.does)(request.extras.get("home", home), **request.arguments)
     except MossError as error:
         error.message = to_cli_words(error.message, built_in, written=request.arguments)
         raise
     if isinstance(result, int):
         return result
     table = request.for_people(terminal=is_terminal(STDOUT)) and bool(built_in.table or built_in.answers.fields)
-    text = function(built_in.table)(result, width=width()) if table and built_in.table else ""
+    text = cli_function(built_in.table)(result, width=width()) if table and built_in.table else ""
     if text:
         show(paint(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
     else:
         answer(result, table=built_in.answers if table else None, plain="table" in request.extras)
     return 1 if result.get("failed") or result.get("healthy") is False else 0
-
-
-def function(path: str) -> Callable[..., Any]:
-    """Import and return the function with a path relative to the `cli` package."""
-    where, _, name = path.rpartition(".")
-    found: Callable[..., Any] = getattr(module(f"moss_memory.cli.{where}"), name)
-    return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.cli.render.install_hint import require_extra
 from moss_memory.cli.render.output import STDIN, is_terminal, say, show
-from moss_memory.errors import invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,28 +21,27 @@ def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int
     if toolsets:
         _warn_empty(toolsets)
     if is_terminal(STDIN):
-        say("moss: serving MCP on stdin and stdout, and waiting for a client; Ctrl-C ends it, `moss --help` tells more")
+        say("moss: serving MCP on stdin and stdout, and waiting for a client; Ctrl-C stops it; see `moss --help`")
     return serve(home=home, toolsets=toolsets, repository=repository_name)
 
 
 def _warn_empty(toolsets: Sequence[str]) -> None:
-    """Print a warning if the chosen toolsets have no tools."""
     from moss_memory.mcp.tool_list import tool_lines
     from moss_memory.registry import catalog
 
     known = {catalog.toolset_of(name) for name, _ in tool_lines()} | {"core"}
     named = [name for name in toolsets if name in catalog.TOOLSETS]
     if named and not known.intersection(named):
-        say(f"moss: {' and '.join(named)} {'has' if len(named) == 1 else 'have'} no tools yet; only those are listed "
-            "that belong to no toolset")  # fmt: skip
+        say(f"moss: {' and '.join(named)} {'has' if len(named) == 1 else 'have'} no tools yet; only tools "
+            "that belong to no toolset are listed")  # fmt: skip
 
 
 def serve_web(home: str | None, **options: Any) -> int:
     """Serve MCP and the pages over HTTP until a signal arrives."""
-    _require_extra()
+    require_extra("http", ("uvicorn", "httptools", "starlette"), purpose="serving over HTTP")
     from moss_memory.http.bind import PORT, BindConfig
-    from moss_memory.http.oauth import oauth_from
-    from moss_memory.http.server import open_server
+    from moss_memory.http.oauth import make_oauth
+    from moss_memory.http.server import MossServer
 
     reach = BindConfig(
         host=options.get("host") or "127.0.0.1",
@@ -61,8 +60,8 @@ def serve_web(home: str | None, **options: Any) -> int:
 
         upgrade(home)
     log_json = options.get("log_format") == "json"
-    oauth = oauth_from(options.get("oauth_issuer"), options.get("oauth_audience"))
-    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)
+    oauth = make_oauth(options.get("oauth_issuer"), options.get("oauth_audience"))
+    server = MossServer(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)
     at_a_terminal = is_terminal(STDIN)
     return server.run(
         on_ready=lambda: _announce(server),
@@ -72,7 +71,7 @@ def serve_web(home: str | None, **options: Any) -> int:
 
 def _announce(server: MossServer) -> None:
     """Print the address of the server, the sign-in link and how to connect each client."""
-    from moss_memory.http.http_clients import connections
+    from moss_memory.http.http_clients import connect_commands
 
     reading = ", to read only," if server.read_only else ""
     again = "; Enter prints a new one" if is_terminal(STDIN) else ""
@@ -83,17 +82,6 @@ def _announce(server: MossServer) -> None:
         f"  {server.new_link()}",
         "",
         f"MCP at {server.address}/mcp, for programs that send the token in {server.token_path}:",
-        *(f"  {client:<12} {line}" for client, line in connections(server.address, server.token_path)),
+        *(f"  {client:<12} {line}" for client, line in connect_commands(server.address, server.token_path)),
     ]
     show("\n".join(lines))
-
-
-def _require_extra() -> None:
-    from importlib.util import find_spec
-
-    absent = [name for name in ("uvicorn", "httptools", "starlette") if find_spec(name) is None]
-    if absent:
-        raise invalid_request(
-            f"serving over HTTP needs {' and '.join(absent)}, which Moss does not bring by itself; install: "
-            "pip install 'moss-memory[http]'"
-        )

@@ -9,8 +9,8 @@ import tempfile
 from moss_memory.cli.render.output import STDIN, is_terminal, say, show, show_paragraph
 from moss_memory.config import load_config, resolve_home
 from moss_memory.connect.moss_command import moss_for_people
-from moss_memory.demo.demo_home import BANNER, PREFIX
 from moss_memory.errors import MossError
+from moss_memory.storage.files.demonstration import BANNER, PREFIX
 from moss_memory.store import Store
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
     """
     from moss_memory.demo import fill
     from moss_memory.demo.project_repository import REPOSITORY, make_repository
-    from moss_memory.http.server import open_server
+    from moss_memory.http.server import MossServer
 
     own_folder = resolve_home(own_home)
     stopped: list[int] = []
@@ -48,7 +48,7 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
         if stopped:
             return 128 + stopped[0]
         os.chdir(folder)  # capsules are compared with the repository of the current folder
-        server = open_server(
+        server = MossServer(
             home,
             bind,
             port=port,
@@ -60,14 +60,10 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
         if not is_terminal(STDIN):
             return _check_pages(server)
         return server.run(
-            on_ready=lambda: _stop(stopped[0]) if stopped else _announce(server),
+            # Repeat a signal that came while the server started.
+            on_ready=lambda: os.kill(os.getpid(), stopped[0]) if stopped else _announce(server),
             on_line=lambda: show(server.new_link()),
         )
-
-
-def _stop(number: int) -> None:
-    """Repeat a signal that came while the server started."""
-    os.kill(os.getpid(), number)
 
 
 def _announce(server: MossServer) -> None:
@@ -95,7 +91,7 @@ def _check_pages(server: MossServer) -> int:
 
     server.run(on_ready=lambda: threading.Thread(target=ask, daemon=True).start())
     if failed:
-        raise MossError("INTERNAL", "the server does not answer as it should") from failed[0]
+        raise MossError("INTERNAL", "the server does not respond correctly") from failed[0]
     show("")
     show_paragraph(
         f"There is no terminal, so the server has stopped. To keep it running: {moss_for_people()} serve --demo"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory.cli.args.command_table import SHELLS
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import show
 
@@ -64,18 +63,13 @@ complete -c moss -f -a '(__moss_complete)'
 complete -c moss-memory -w moss
 """
 
-_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-
-
-def script(shell: str) -> str:
-    """Return the completion script of a shell."""
-    return _SCRIPTS[shell]
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def print_script(_: str | None, *, shell: str | None = None) -> int:
     """Print the completion script of a shell, or refuse an unknown shell."""
-    if shell not in SHELLS:
+    if shell not in SCRIPTS:
         problem = "which shell" if shell is None else f"no completion for {shell!r}"
-        raise UsageError(f"{problem}; known: {', '.join(SHELLS)}", command="completion")
-    show(script(shell))
+        raise UsageError(f"{problem}; known: {', '.join(SCRIPTS)}", command="completion")
+    show(SCRIPTS[shell])
     return 0

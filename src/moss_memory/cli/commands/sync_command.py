@@ -36,7 +36,7 @@ def sync(
 ) -> dict[str, Any]:
     """Sync a folder, and its git repository if asked for."""
     if ours and theirs:
-        raise UsageError("--ours and --theirs both say which side wins", command="sync")
+        raise UsageError("--ours and --theirs contradict each other", command="sync")
     if git and dry_run:
         raise UsageError("--git commits and pushes; a dry run does neither", command="sync")
     config = load_settings(home)
@@ -51,7 +51,7 @@ def sync(
         try:
             return _with_git(target, run) if git else run()
         except KeyboardInterrupt:
-            raise MossError("CANCELLED", "interrupted; the next `moss sync` goes on") from None
+            raise MossError("CANCELLED", "interrupted; the next `moss sync` continues") from None
         finally:
             if progress is not None:
                 progress.clear()
@@ -87,11 +87,10 @@ def _with_git(folder: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if not repository.has_remote or repository.push():
             done["pushed"] = repository.has_remote
             return {**total, "git": done}
-    raise MossError("STORAGE_BUSY", "others pushed at the same time again and again; run `moss sync --git` again")
+    raise MossError("STORAGE_BUSY", "others pushed at the same time; run `moss sync --git` again")
 
 
 def _add(total: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    """Return the sum of two answers."""
     summed = {key: total.get(key, 0) + answer[key] for key in _COUNTS}
     joined = {key: total.get(key, []) + answer.get(key, []) for key in _LISTS if total.get(key) or answer.get(key)}
     return {**answer, **summed, **joined}

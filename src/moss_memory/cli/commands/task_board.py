@@ -29,6 +29,8 @@ _COLUMNS = [
 ]
 _TITLE = 2
 """The column in which the text of a blocker begins."""
+_OPTIONAL = (3, 4)
+"""The columns that are left out if they are empty in every row."""
 
 
 def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[str, Any]:
@@ -41,8 +43,12 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
     """Return the board of a workspace, or of one plan, from the tools' responses."""
     focus = store.call("tasks_focus", {"workspace": workspace})["focus"]
     listed = _list_ids(store, workspace) if plan is None else _list_kind(store, workspace, plan)
-    looks = {name: look for name in listed for look in _radar(store, workspace, name)}
-    entries = {name: _entry(look) for name, look in looks.items()}
+    radars = {}
+    for name in listed:
+        radar = _read(store, "tasks_radar", workspace, name)
+        if radar is not None:
+            radars[name] = radar
+    entries = {name: _entry(radar) for name, radar in radars.items()}
     for entry in entries.values():
         if entry["status"] == "ACTIVE":
             _add_agents(store, workspace, entry)
@@ -52,7 +58,7 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
             parent["tasks"].append(entry)
     plans = [entry for entry in entries.values() if entry["kind"] == "plan"]
     alone = [entry for entry in entries.values() if entry["kind"] == "task" and entry.get("parent") not in entries]
-    now = looks[focus]["radar"]["now"] if focus in looks else None
+    now = radars[focus]["radar"]["now"] if focus in radars else None
     return {"workspace": workspace, "focus": focus, "now": now, "counts": _counts(entries), "plans": plans,
             "tasks": alone}  # fmt: skip
 
@@ -83,23 +89,20 @@ def _list_kind(store: Store, workspace: str, plan: str) -> list[str]:
     return [plan, *_list_ids(store, workspace, parent=plan)]
 
 
-def _radar(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
-    """Return the radar of a plan or task, empty if it was deleted meanwhile."""
+def _read(store: Store, tool: str, workspace: str, id: str) -> dict[str, Any] | None:
+    """Return the whole response of a tool about a plan or task, None if it was deleted meanwhile."""
     try:
-        return [store.call("tasks_radar", {"workspace": workspace, "target": id, "max_chars": 0})]
+        return store.call(tool, {"workspace": workspace, "target": id, "max_chars": 0})
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
-        return []
+        return None
 
 
 def _add_agents(store: Store, workspace: str, entry: dict[str, Any]) -> None:
     """Add the agents that have claimed a plan or task or its steps."""
-    try:
-        shown = store.call("tasks_show", {"workspace": workspace, "target": entry["id"], "max_chars": 0})
-    except MossError as error:
-        if error.code != "NOT_FOUND":
-            raise
+    shown = _read(store, "tasks_show", workspace, entry["id"])
+    if shown is None:
         return
     if "agent" in shown:
         entry["agent"] = shown["agent"]
@@ -116,18 +119,18 @@ def _agents(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         yield from _agents(step["steps"])
 
 
-def _entry(look: dict[str, Any]) -> dict[str, Any]:
+def _entry(radar: dict[str, Any]) -> dict[str, Any]:
     """Return a plan or task with its steps, each with its blockers."""
-    steps, blockers = [], list(look["radar"]["blockers"])
-    for step in look["steps"]:
+    steps, blockers = [], list(radar["radar"]["blockers"])
+    for step in radar["steps"]:
         reason = next((one for one in blockers if one.startswith(f"{step['path']} {step['title']}: ")), None)
         if step["blocked"] and reason is not None:
             blockers.remove(reason)
             step = {**step, "blocker": reason.removeprefix(f"{step['path']} {step['title']}: ")}
         steps.append(step)
-    inside: dict[str, Any] = {"tasks": []} if look["target"]["kind"] == "plan" else {}
-    more = {"truncated": True} if look["truncated"] else {}
-    return {**look["target"], "blockers": blockers, "steps": steps, **more, **inside}
+    inside: dict[str, Any] = {"tasks": []} if radar["target"]["kind"] == "plan" else {}
+    more = {"truncated": True} if radar["truncated"] else {}
+    return {**radar["target"], "blockers": blockers, "steps": steps, **more, **inside}
 
 
 def _counts(entries: dict[str, dict[str, Any]]) -> dict[str, int]:
@@ -148,10 +151,9 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
     titles = [Cell(f"  {column.title}" if column.key == "id" else column.title) for column in _COLUMNS]
     lines = [row for row in rows if isinstance(row, list)]
     needed = [max(cells(line[at].text) for line in [titles, *lines]) for at in range(len(_COLUMNS))]
-    if all(line[3].text == "" for line in lines):
-        needed[3] = 0
-    if all(line[4].text == "" for line in lines):
-        needed[4] = 0
+    for at in _OPTIONAL:
+        if all(line[at].text == "" for line in lines):
+            needed[at] = 0
     widths = share_width(_COLUMNS, needed, width)
     shown = [text for row in [titles, *rows] for text in _render(row, widths, width)]
     return "\n".join([*heading, "", *shown])
@@ -209,7 +211,6 @@ def _progress(entry: dict[str, Any]) -> str:
 
 
 def _format_agents(entry: dict[str, Any]) -> list[str]:
-    """Return the agents of a plan, task or step."""
     return [f"with {entry['agent']}"] if "agent" in entry else []
 
 

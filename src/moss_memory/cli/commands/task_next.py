@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def next_work(home: str | None, *, claim: bool = False, agent: str | None = None, **arguments: Any) -> dict[str, Any]:
     """Return the best task that can be started now; with `claim`, claim it for an agent."""
     if claim and agent is None:
-        raise invalid_request("`claim` needs an `agent`; say who works on it", path="agent")
+        raise invalid_request("`claim` needs an `agent`", path="agent")
     with Store(load_settings(home), actor="cli") as store:
         if claim:
             claimed = store.call("tasks_claim", {**arguments, "agent": agent})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.rows.times import duration_s
-from moss_memory.storage import access
+from moss_memory.storage import server_tables
 from moss_memory.store import open_store
 
 TYPE_CHECKING = False
@@ -16,13 +16,18 @@ _LONGEST_S = 100 * 366 * 86_400
 
 def add(home: str | None, *, name: str, read_only: bool = False, expires: str | None = None) -> dict[str, Any]:
     """Make a token and return it with its name; only its hash is stored."""
-    access.check_name(name)
+    server_tables.check_name(name)
     lifetime_s = None if expires is None else _seconds(expires)
-    token = access.new_token()
-    sha256 = access.hash_of(token.encode())
+    token = server_tables.new_token()
+    sha256 = server_tables.hash_of(token.encode())
     with open_store(home, actor="cli") as store:
         made = store.write(
-            access.add_token, what="token_add", name=name, sha256=sha256, read_only=read_only, lifetime_s=lifetime_s
+            server_tables.add_token,
+            what="token_add",
+            name=name,
+            sha256=sha256,
+            read_only=read_only,
+            lifetime_s=lifetime_s,
         )
     return {"name": name, "token": token, **made}
 
@@ -30,13 +35,13 @@ def add(home: str | None, *, name: str, read_only: bool = False, expires: str | 
 def list_all(home: str | None) -> dict[str, Any]:
     """Return all tokens without their hashes."""
     with open_store(home, actor="cli") as store:
-        return {"tokens": store.read(access.list_tokens, what="token_list")}
+        return {"tokens": store.read(server_tables.list_tokens, what="token_list")}
 
 
 def revoke(home: str | None, *, name: str) -> dict[str, Any]:
     """Delete a token; servers refuse it within two seconds."""
     with open_store(home, actor="cli") as store:
-        return store.write(access.revoke_token, what="token_revoke", name=name)
+        return store.write(server_tables.revoke_token, what="token_revoke", name=name)
 
 
 def _seconds(text: str) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from moss_memory.cli.args.command import ADDRESS, Command, find_command
-from moss_memory.cli.args.command_names import INFERRED
+from moss_memory.cli.args.argument_names import ADDRESS
+from moss_memory.cli.args.command import Command, find_command
 from moss_memory.cli.args.positional import takes_json
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import (
@@ -17,28 +17,22 @@ from moss_memory.cli.render.output import (
     show_paragraph,
     show_text,
 )
-from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
+from moss_memory.registry.cli_traits import cli_function
 from moss_memory.registry.operation import Operation
-from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.store import Store
 
 from .command_request import load_settings, request_of
 from .signals import InterruptHandler
-
-STALE = ("orphaned", "drifted")
-"""The states of memory that has to be looked at."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.cli.args.command import CommandRequest
+    from moss_memory.config import Config
     from moss_memory.registry.responses import ResponseSchema
-
-REMOVES_FOR_GOOD = ("_purge", "_erase")
-"""Suffixes of tools that a terminal asks about."""
 
 
 def run_tool(words: list[str], home: str | None) -> int:
@@ -47,59 +41,41 @@ def run_tool(words: list[str], home: str | None) -> int:
     if found is None:
         return _help_or_refuse(words)
     command, rest = found
-    if command.operation.name == "moss_freshness" and (confirmed := _confirmation(command, rest, home)):
-        return _run(*confirmed, home)
-    if command.operation.name.endswith("_purge"):
-        chosen = _purge_command(command, rest)
-        return 0 if chosen is None else _run(chosen, rest, home)
-    return _run(command, rest, home)
+    runs = command.operation.cli.runs
+    return cli_function(runs)(command, rest, home) if runs else run_command(command, rest, home)
 
 
-def _run(command: Command, rest: list[str], home: str | None) -> int:
-    request = request_of(command, rest, home)
+def run_command(command: Command, words: list[str], home: str | None) -> int:
+    """Run a command with the words after it and print its response."""
+    request = request_of(command, words, home)
     if request is None:
         return 0
     if "text" in request.extras:
         _ask_for_text(command, request)
-    config = load_settings(request.extras.get("home", home))
-    if "max_bytes" in request.extras:
-        config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
-    if command.operation.name in ("capsule_export", "capsule_import"):
-        from .folders import run_moving
+    return execute(command, request, load_settings(request.extras.get("home", home)))
 
-        code = run_moving(command, request, config)
-        if code is not None:
-            return code
+
+def execute(command: Command, request: CommandRequest, config: Config) -> int:
+    """Call the tool of a command and print its response."""
     _read_text(command, request)
     with InterruptHandler(command.operation) as interruptions:
         store = Store(config, actor="cli")
         _infer(store, command, request)
-        if command.operation.name.endswith(REMOVES_FOR_GOOD) and not _is_confirmed(store, command, request):
-            say("moss: nothing was changed")
-            return 1
+        if command.operation.cli.asks:
+            from .confirm import is_confirmed
+
+            if not is_confirmed(store, command, request):
+                say("moss: nothing was changed")
+                return 1
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:
             show_text(text_of(result, command.operation.answers))
         else:
             _show(store, command, request, result)
-        if "check" in request.extras and _is_stale(store, request):
-            return 1
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
-
-
-def _is_stale(store: Store, request: CommandRequest) -> bool:
-    """Return whether something has drifted, on whichever page; the worst comes first."""
-    worst = store.call("moss_freshness", {**request.arguments, "offset": 0, "limit": 1})["items"]
-    return bool(worst) and worst[0]["freshness"]["state"] in STALE
-
-
-def _is_confirmed(store: Store, command: Command, request: CommandRequest) -> bool:
-    from .confirm import is_confirmed  # only a few commands ask
-
-    return is_confirmed(store, command, request)
 
 
 def _show(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> None:
@@ -111,12 +87,18 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
     plain = "table" in request.extras
     if terminal and not plain and _confirm(command, request, result):
         return
-    answer(_complete(store, command, request, result), table=_shape(command, request), plain=plain)
+    operation = command.operation
+    if operation.cli.completes:
+        result = cli_function(operation.cli.completes)(store, request.arguments, result)
+    # The response of `moss call` has the shape of the called tool's.
+    called = catalog.find(request.arguments["tool"]) if operation.answers.is_open else operation
+    shape, view = (None, "") if called is None else (called.answers, called.cli.table)
+    answer(result, table=shape, view=view, plain=plain)
     if not plain:
-        from .empty_list import tell_of_graphs, tell_where_things_are
-
-        tell_where_things_are(store, command.operation.name, request.arguments, result)
-        tell_of_graphs(command.operation.name, result)
+        if "hint" in result:
+            say(f"moss: {result['hint']}")
+        elif operation.cli.remark:
+            cli_function(operation.cli.remark)(store, command, request.arguments, result)
 
 
 def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) -> bool:
@@ -135,63 +117,32 @@ def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) 
 
 def sentence_for(command: Command, request: CommandRequest, result: dict[str, Any]) -> str:
     """Return the sentence that confirms a write on a terminal, empty if there is none."""
-    if not command.operation.mutates:
+    operation = command.operation
+    if not operation.cli.sentence:
         return ""
     from moss_memory.cli.render.sentences import sentence_of
+    from moss_memory.cli.render.wording import to_cli_words
 
-    sentence = sentence_of(command.operation.name, result, request.arguments)
-    return to_cli_words(sentence, command.operation) if sentence else ""
-
-
-def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
-    """Return `moss confirm NAME` for `moss freshness --confirm NAME`; None without that option."""
-    request = command.parse(words)
-    if "help" in request.extras or "confirm" not in request.extras:
-        return None
-    found = find_command(["confirm"])
-    assert found is not None
-    workspace = ["--workspace", request.arguments["workspace"]] if "workspace" in request.arguments else []
-    kept = [f"--{name}" for name in ("json", "table") if name in request.extras]
-    return found[0], [request.extras["confirm"], *workspace, *kept]
+    return to_cli_words(sentence_of(operation.cli.sentence, result, request.arguments), operation)
 
 
 def _infer(store: Store, command: Command, request: CommandRequest) -> None:
     """Set the inferred arguments: the previous version, the task that radar chooses, or the checkout."""
-    name = INFERRED.get(command.operation.name)
-    if name is None or name in request.arguments:
-        return
-    workspace = {key: value for key, value in request.arguments.items() if key == "workspace"}
-    if name == "target":
-        request.arguments[name] = store.call("tasks_radar", workspace)["target"]["id"]
-        return
-    if name == "into":
-        request.arguments[name] = store.call("branchmind_status", workspace)["checkout"] or "main"
-        return
-    from .diff import version_before
+    for name in command.operation.cli.inferred:
+        if name in request.arguments:
+            continue
+        workspace = {key: value for key, value in request.arguments.items() if key == "workspace"}
+        if name == "target":
+            request.arguments[name] = store.call("tasks_radar", workspace)["target"]["id"]
+        elif name == "into":
+            request.arguments[name] = store.call("branchmind_status", workspace)["checkout"] or "main"
+        else:
+            from .diff import version_before
 
-    own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
-    before, present = version_before(store, own)
-    # Another process could write between the two calls: revert the change that was the last one at this point.
-    request.arguments = {"expected_version": present, **request.arguments, name: before}
-
-
-def _shape(command: Command, request: CommandRequest) -> ResponseSchema | None:
-    """Return the shape of the response; for `moss call`, that of the called tool."""
-    called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
-    return None if called is None else called.answers
-
-
-def _complete(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the response with the titles of records in a timeline, and with the added nodes and edges in a diff."""
-    if command.operation.name == "list_timeline_events":
-        from moss_memory.cli.render.record_view import with_titles
-
-        return with_titles(store, result)
-    if command.operation.name == "branchmind_graph_diff":
-        from moss_memory.cli.render.graph_diff_view import with_added
-
-        return with_added(store, request.arguments, result)
-    return result
+            own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
+            before, present = version_before(store, own)
+            # Another process could write between the two calls: revert the change that was the last one at this point.
+            request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
 def perform(
@@ -210,7 +161,7 @@ def perform(
     try:
         result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
         if only_tried:
-            say("moss: a dry run, nothing is changed; the same with --yes does it")
+            say("moss: a dry run, nothing was changed; repeat the command with --yes to apply it")
         return _without_copies(store, result) if "copies" in request.extras else result
     except MossError as error:
         from moss_memory.cli.render.error_text import reword
@@ -258,9 +209,9 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
     arguments = request.arguments
     if "table" in request.extras or "json" in request.extras:
         other = "--table" if "table" in request.extras else "--json"
-        raise UsageError(f"--text and {other} both say how to show the answer", command=command.words)
+        raise UsageError(f"--text and {other} contradict each other", command=command.words)
     if arguments.get("include_text") is False or arguments.get("format") == "json":
-        raise UsageError("--text prints the text, which the other options leave out", command=command.words)
+        raise UsageError("--text prints the text, which another option leaves out", command=command.words)
     if "include_text" in command.operation.parameters:
         arguments["include_text"] = True
 
@@ -277,7 +228,7 @@ def text_of(result: dict[str, Any], shape: ResponseSchema) -> str:
             where = f"{newest['workspace']}/{newest['name']}" if "name" in newest else newest["id"]
             raise MossError("NOT_FOUND", f"there is nothing yet; the newest elsewhere is {where}")
         there = any(value for value in result.values())
-        raise MossError("NOT_FOUND", "what was found has no text" if there else "there is nothing yet")
+        raise MossError("NOT_FOUND", "the result has no text" if there else "there is nothing yet")
     return text
 
 
@@ -319,59 +270,16 @@ def _parse_text(command: Command, name: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         refusal = MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name})
-        translate = getattr(command.operation, "translate", None)
+        translate = getattr(command.operation, "translate_error", None)
         raise (refusal if translate is None else translate(refusal)) from None
-
-
-_PURGED_WITH = dict.fromkeys(("note", "trace", "node"), "reasoning")
-_NEVER_PURGED = {
-    "task": "deleted plans, tasks and steps are gone at once; what graphs keep of them goes with --type reasoning",
-    "record": "records are not deleted softly; `moss erase` takes one out for good",
-}
-
-
-def _purge_command(command: Command, words: list[str]) -> Command | None:
-    """Return the purge command of the family that `--type` names, with its own options.
-
-    Return None if the response was printed already: families without soft deletes have nothing to purge.
-    """
-    purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
-    every = Command(command.operation, command.words)
-    for operation in purges.values():
-        if operation is not None:
-            every.options = Command(operation, command.words).options | every.options
-    request = every.parse(words)
-    kind = request.extras.get("type")
-    family = catalog.toolset_of(command.operation.name)
-    if kind is None:
-        return command
-    if " " in command.words and kind != family:
-        raise UsageError(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
-    if kind in _NEVER_PURGED:
-        is_dry_run = bool(request.arguments.get("dry_run"))
-        response = {
-            "purged": 0,
-            "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}",
-            "erased": not is_dry_run,
-        }
-        shape = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
-        answer(
-            {**response, **({"dry_run": True, "ids": []} if is_dry_run else {})},
-            table=shape,
-            plain="table" in request.extras,
-        )
-        return None
-    chosen = purges.get(_PURGED_WITH.get(kind, kind))
-    if chosen is None:
-        raise UsageError(f"there is no type {kind!r}; known: {', '.join(purges)}", command="purge")
-    return Command(chosen, command.words)
 
 
 def _help_or_refuse(words: list[str]) -> int:
     """Print the help of a group if the words name one, else refuse."""
+    from moss_memory.cli.args.command_names import command_names
     from moss_memory.cli.args.did_you_mean import suggest_word
 
-    from .help import command_names, family_help, group_names
+    from .help import family_help, group_names
 
     family = words[0]
     names = command_names()

@@ -12,7 +12,7 @@ from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.recovery_line import recovery_line
 from moss_memory.cli.render.table import table_of
 from moss_memory.config import load_config, resolve_home
-from moss_memory.connect.moss_command import connecting_lines, moss_for_people
+from moss_memory.connect.moss_command import moss_for_people, stdio_connect_commands
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 def _capsule(**sections: str) -> str:
-    """Return a capsule with these sections."""
     return "\n".join(f"## {name.replace('_', ' ')}\n{text}\n" for name, text in sections.items())
 
 
@@ -74,7 +73,7 @@ def tour(_: str | None) -> int:
     text = f"Connect your agent. All agents share the store in {_own_home()}; --remove disconnects one again:"
     show(f"\n{_wrapped(text)}\n")
     moss = moss_for_people()
-    for client, line in connecting_lines():
+    for client, line in stdio_connect_commands():
         show(f"  {client + ':':<16}{line}")
     if moss != "moss":
         text = (
@@ -135,7 +134,6 @@ class Guide:
         self._steps = 0
 
     def step(self, says: str) -> None:
-        """Print the heading of the next step."""
         self._steps += 1
         show("\n" + "\n".join(wrap_text(f"{self._steps}. {says}", width() or _WIDE, indent=len(_INDENT))))
 
@@ -189,4 +187,4 @@ class Guide:
 
 
 def _failure(what: str) -> MossError:
-    return MossError("INTERNAL", f"the tour does not do what it says: {what}")
+    return MossError("INTERNAL", f"a step of the tour failed: {what}")

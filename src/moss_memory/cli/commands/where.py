@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.store import Store
 
 from .command_request import DEFAULT_WORKSPACE, load_settings
-from .project import project_of
+from .current_workspace import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def where(home: str | None) -> dict[str, Any]:
 
 
 def where_text(answer: dict[str, Any], *, width: int) -> str:
-    """Return the answer in three lines."""
     from moss_memory.cli.render.cell import printable, wrap_text
 
     repository = answer.get("repository")
@@ -40,7 +39,7 @@ def where_text(answer: dict[str, Any], *, width: int) -> str:
         third += (
             f" Until now this workspace was written from another repository: {names}. `moss init --workspace NAME` "
         )
-        third += "gives this one a workspace of its own."
+        third += "gives this repository its own workspace."
     second = f"Why: {answer['reason']}."
     if answer["workspace"] != DEFAULT_WORKSPACE and not answer["reason"].endswith(" sets it"):
         second += " Capsules still go to `default` unless you name a workspace; `moss init` changes that."

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
+from moss_memory.cli.render.install_hint import require_extra
 from moss_memory.config import load_config
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.store import Store
 
 from .graph_reader import NODES_MAX, read_graph, read_workspace
-from .image_file import PictureFile
+from .image_file import ImageFile
 from .svg import FONTS, svg_of
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 NEEDED = {".svg": ("pygraphviz",), ".png": ("pygraphviz", "resvg_py")}
-INSTALL = "pip install 'moss-memory[draw]'"
 USUAL_LIMIT = 200
 _ZOOM = 2.0
 _SELECTING = ("target", "branch", "doc")
@@ -35,12 +35,12 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     output = arguments["output"]
     ending = os.path.splitext(output)[1].lower()
     if ending not in NEEDED:
-        raise invalid_request(f"{output} should end in .svg or .png, which says what to write")
+        raise invalid_request(f"{output} should end in .svg or .png")
     limit = arguments.get("limit", USUAL_LIMIT)
     if not 1 <= limit <= NODES_MAX:
         raise invalid_request(f"--limit is {limit}; give 1 to {NODES_MAX}")
-    _require_extra(NEEDED[ending])
-    file = PictureFile(output)
+    require_extra("draw", NEEDED[ending], purpose="drawing")
+    file = ImageFile(output)
     with Store(load_config(home), actor="cli") as store:
         read = read_graph if any(name in arguments for name in _SELECTING) else read_workspace
         graph = read(store, arguments, limit=limit)
@@ -53,16 +53,6 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     if graph.tasks:
         counts["tasks"] = graph.tasks
     return {"path": file.path, "branch": graph.branch, "doc": graph.doc, **counts, "truncated": graph.more}
-
-
-def _require_extra(needed: tuple[str, ...]) -> None:
-    from importlib.util import find_spec
-
-    absent = [name for name in needed if find_spec(name) is None]
-    if absent:
-        raise invalid_request(
-            f"drawing needs {' and '.join(absent)}, which Moss does not bring by itself; install: {INSTALL}"
-        )
 
 
 def png_of(svg: str, width: float, height: float) -> bytes:

@@ -36,17 +36,23 @@ class Box:
 class Arrow:
     """The end points, label size and curve of an edge."""
 
-    __slots__ = ("end", "head", "label", "label_size", "loose", "ordered", "points", "tail")
+    __slots__ = ("end", "head", "ignored_by_layout", "label", "label_size", "ordered", "points", "tail")
 
     def __init__(
-        self, tail: str, head: str, label_size: tuple[float, float], *, ordered: bool = False, loose: bool = False
+        self,
+        tail: str,
+        head: str,
+        label_size: tuple[float, float],
+        *,
+        ordered: bool = False,
+        ignored_by_layout: bool = False,
     ) -> None:
         self.tail = tail
         self.head = head
         self.label_size = label_size
         self.ordered = ordered
         """True if its target is placed to the right of the targets of earlier arrows of the same box."""
-        self.loose = loose
+        self.ignored_by_layout = ignored_by_layout
         """True if it does not influence the positions of boxes."""
         self.points: list[Point] = []
         self.end: Point = (0.0, 0.0)
@@ -54,18 +60,18 @@ class Arrow:
 
 
 class _Part:
-    """The bounding rectangle of a connected component, moved as a whole."""
+    """A connected component and the size of its bounding rectangle, moved as a whole."""
 
     __slots__ = ("arrows", "boxes", "height", "width")
 
-    def __init__(self, boxes: list[Box], arrows: list[Arrow], width: float, height: float) -> None:
-        self.boxes = boxes
-        self.arrows = arrows
-        self.width = width
-        self.height = height
+    def __init__(self) -> None:
+        self.boxes: dict[str, Box] = {}
+        self.arrows: list[Arrow] = []
+        self.width = 0.0
+        self.height = 0.0
 
     def move(self, x: float, y: float) -> None:
-        for box in self.boxes:
+        for box in self.boxes.values():
             box.x, box.y = box.x + x, box.y + y
         for arrow in self.arrows:
             arrow.points = [(at + x, down + y) for at, down in arrow.points]
@@ -75,19 +81,20 @@ class _Part:
 
 def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
     """Set the position of every box and arrow; return the width and height of the whole."""
-    groups = _components(boxes, arrows)
-    joined = [(ids, own) for ids, own in groups if own]
-    parts = _place_components([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
-    alone = [boxes[ids[0]] for ids, own in groups if not own]
-    for box in alone:
-        box.width = max(one.width for one in alone)
+    components = _find_components(boxes, arrows)
+    connected = [part for part in components if part.arrows]
+    _place_boxes(connected)
+    isolated = [part for part in components if not part.arrows]
+    width = max((box.width for part in isolated for box in part.boxes.values()), default=0.0)
+    for part in isolated:
+        [box] = part.boxes.values()
+        box.width = width
         box.x, box.y = box.width / 2, box.height / 2
-        parts.append(_Part([box], [], box.width, box.height))
-    return _pack(parts)
+        part.width, part.height = box.width, box.height
+    return _pack([*connected, *isolated])
 
 
-def _components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
-    """Return the connected components with their arrows, in the order of their first boxes."""
+def _find_components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[_Part]:
     root = {one: one for one in boxes}
 
     def find(one: str) -> str:
@@ -97,34 +104,34 @@ def _components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[s
 
     for arrow in arrows:
         root[find(arrow.tail)] = find(arrow.head)
-    groups: dict[str, tuple[list[str], list[Arrow]]] = {}
-    for one in boxes:
-        groups.setdefault(find(one), ([], []))[0].append(one)
+    parts: dict[str, _Part] = {}
+    for name, box in boxes.items():
+        parts.setdefault(find(name), _Part()).boxes[name] = box
     for arrow in arrows:
-        groups[find(arrow.tail)][1].append(arrow)
-    return list(groups.values())
+        parts[find(arrow.tail)].arrows.append(arrow)
+    return list(parts.values())
 
 
-def _place_components(
-    parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]
-) -> list[_Part]:
-    """Return the components with the positions that Graphviz computed."""
-    components = []
-    for ids, arrows in groups:
-        number = {one: at for at, one in enumerate(ids)}
-        edges = [(number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.loose) for arrow in arrows]
-        ordered = sorted({number[arrow.tail] for arrow in arrows if arrow.ordered})
-        sizes = [(boxes[one].width, boxes[one].height) for one in ids]
-        components.append({"nodes": sizes, "edges": edges, "ordered": ordered})
-    for part, layout in zip(parts, _ask_graphviz(components) if components else [], strict=True):
+def _place_boxes(parts: list[_Part]) -> None:
+    """Set the sizes and positions that Graphviz computes for connected components."""
+    requests = []
+    for part in parts:
+        number = {name: at for at, name in enumerate(part.boxes)}
+        edges = [
+            (number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.ignored_by_layout)
+            for arrow in part.arrows
+        ]
+        ordered = sorted({number[arrow.tail] for arrow in part.arrows if arrow.ordered})
+        sizes = [(box.width, box.height) for box in part.boxes.values()]
+        requests.append({"nodes": sizes, "edges": edges, "ordered": ordered})
+    for part, layout in zip(parts, _run_graphviz(requests) if requests else [], strict=True):
         part.width, part.height = layout["width"], layout["height"]
-        for box, (x, y) in zip(part.boxes, layout["nodes"], strict=True):
+        for box, (x, y) in zip(part.boxes.values(), layout["nodes"], strict=True):
             box.x, box.y = x, y
         for arrow, run in zip(part.arrows, layout["edges"], strict=True):
             arrow.points = [(x, y) for x, y in run["points"]]
             arrow.end = tuple(run["end"])
             arrow.label = tuple(run["label"] or _middle(arrow.points))
-    return parts
 
 
 def _middle(points: list[Point]) -> Point:
@@ -134,7 +141,7 @@ def _middle(points: list[Point]) -> Point:
     return ((x + to_x) / 2, (y + to_y) / 2)
 
 
-def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _run_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the output of Graphviz, with curves if they are computed in time, else with straight lines."""
     import subprocess
     import sys
@@ -152,7 +159,7 @@ def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if not curved:
             reason = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
             raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {reason[:200]}")
-    raise MossError("INVALID_REQUEST", "the graph is too tangled to be drawn in a minute; draw less of it")
+    raise MossError("INVALID_REQUEST", "the graph takes longer than a minute to lay out; draw a smaller part of it")
 
 
 def _sort_key(part: _Part) -> tuple[bool, float]:

@@ -44,8 +44,8 @@ def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
     """Return the last changed nodes that match the filters, at most `limit`, with all edges between them."""
     document = {name: arguments[name] for name in _DOCUMENT if name in arguments}
     filters = {name: arguments[name] for name in _FILTERS if name in arguments}
-    graph = _nodes(store, {**document, **filters}, limit)
-    graph.edges = list(dict.fromkeys(_edges(store, document, list(graph.nodes))))
+    graph = _read_nodes(store, {**document, **filters}, limit)
+    graph.edges = list(dict.fromkeys(_read_edges(store, document, list(graph.nodes))))
     _add_dangling(store, document, graph, everywhere=not filters and not graph.more)
     return graph
 
@@ -54,7 +54,7 @@ def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Gr
     """Return the graph of the current branch, and the graphs of every plan and task in their order."""
     graph = read_graph(store, arguments, limit=limit)
     closed = "task" in store.config.disabled_types
-    for target in [] if closed else _targets(store, arguments["workspace"]):
+    for target in [] if closed else _list_targets(store, arguments["workspace"]):
         remaining = limit - len(graph.nodes)
         if remaining <= 0:
             graph.more = True
@@ -65,7 +65,7 @@ def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Gr
     return graph
 
 
-def _targets(store: Store, workspace: str) -> list[str]:
+def _list_targets(store: Store, workspace: str) -> list[str]:
     """Return the plans and tasks of a workspace in order of creation."""
     found: list[str] = []
     while True:
@@ -108,7 +108,7 @@ def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
     return [*sorted(contained, key=lambda edge: order.get(edge[2], 0)), *others]
 
 
-def _nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
+def _read_nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
     cursor: dict[str, int] = {}
     while True:
         page = store.call(QUERY, {**arguments, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
@@ -124,7 +124,7 @@ def _nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
         cursor = {"cursor": page["pagination"]["next_cursor"]}
 
 
-def _edges(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
+def _read_edges(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
     """Return the edges among these nodes; a page has the edges between its own nodes, so query every pair of blocks."""
     if len(ids) <= _PAGE:
         return _edges_of_page(store, document, ids) if ids else []

@@ -39,7 +39,6 @@ def layout(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
 
 
 def _dot(component: dict[str, Any], curved: bool) -> str:
-    """Return the component in the DOT language."""
     fine = curved and len(component["edges"]) <= _MANY_EDGES
     care = f"{_THOROUGH if fine else _QUICK} splines={'true' if curved else 'line'}"
     lines = [f'digraph {{ graph [{_SPACES} {care}] node [shape=box fixedsize=true label=""]']
@@ -47,11 +46,11 @@ def _dot(component: dict[str, Any], curved: bool) -> str:
     for at, (width, height) in enumerate(component["nodes"]):
         order = " ordering=out" if at in ordered else ""
         lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"{order}]')
-    for at, (tail, head, width, height, loose) in enumerate(component["edges"]):
+    for at, (tail, head, width, height, ignored_by_layout) in enumerate(component["edges"]):
         # A table of fixed size reserves the space without measuring text in a font.
         size = f'FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"'
         label = f' label=<<TABLE BORDER="0" {size}><TR><TD></TD></TR></TABLE>>' if fine else ""
-        free = " constraint=false" if loose else ""
+        free = " constraint=false" if ignored_by_layout else ""
         lines.append(f'n{tail} -> n{head} [id="{at}"{label}{free}]')
     return "\n".join([*lines, "}"])
 

@@ -11,7 +11,7 @@ from moss_memory.storage.files.sandbox import real_path
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class PictureFile:
+class ImageFile:
     """An image file; it may replace an earlier image, nothing else."""
 
     def __init__(self, path: str) -> None:

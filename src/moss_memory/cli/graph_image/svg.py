@@ -1,4 +1,4 @@
-"""The image as SVG: nodes as cards, edges as arrows, a heading and a legend.
+"""The image as SVG: nodes as boxes, edges as arrows, a heading and a legend.
 
 All text of the graph is escaped by `safe`; the file has no script, link or external resource.
 """
@@ -47,7 +47,7 @@ class NodeBox:
         self.box = Box(inside + 2 * _PAD, 2 * _PAD + 4 + _LINE_HEIGHT * len(self.lines))
 
     def svg(self, light: str, dark: str) -> str:
-        """Return the SVG of the card at the position of its box."""
+        """Return the SVG of the box at its position."""
         box = self.box
         left, top = box.x - box.width / 2, box.y - box.height / 2
         ink = FAINT_INK if self.settled or self.missing else INK
@@ -77,7 +77,6 @@ class NodeBox:
         return parts
 
     def _tooltip(self) -> str:
-        """Return the tooltip of the card."""
         node = self.node
         parts = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
         parts += [one_line(node[key])[:_TOOLTIP_CHARS] for key in ("title", "text") if node.get(key)]
@@ -87,19 +86,19 @@ class NodeBox:
 def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     """Return the whole image, its width and its height."""
     nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
-    cards = {str(node["id"]): NodeBox(node) for node in nodes}
-    colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
+    boxes = {str(node["id"]): NodeBox(node) for node in nodes}
+    colours = colours_of(sorted({box.kind for box in boxes.values() if not box.missing}))
     rels = [cut(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
-    arrows = [_arrow_of(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
-    width, height = lay_out({name: card.box for name, card in cards.items()}, arrows)
-    legend, legend_width, legend_height = _legend(cards, colours, max(width, 480.0))
+    arrows = [_to_arrow(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
+    width, height = lay_out({name: box.box for name, box in boxes.items()}, arrows)
+    legend, legend_width, legend_height = _legend(boxes, colours, max(width, 480.0))
     head = _heading(graph, heading, max(width, legend_width, 320.0))
     whole = max(width, legend_width, 320.0) + 2 * _MARGIN
     top = _MARGIN + 46
-    drawn = [_arrow(arrow) for arrow in arrows]
-    drawn += [card.svg(*colours.get(card.kind, (PAPER, LINE))) for card in cards.values()]
+    drawn = [_arrow_svg(arrow) for arrow in arrows]
+    drawn += [box.svg(*colours.get(box.kind, (PAPER, LINE))) for box in boxes.values()]
     drawn += [_label(arrow, rel) for arrow, rel in zip(arrows, rels, strict=True)]
-    bottom = top + height + (28 if cards else 0)
+    bottom = top + height + (28 if boxes else 0)
     high = bottom + legend_height + _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole:.0f}" height="{high:.0f}" '
@@ -117,11 +116,13 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     )
 
 
-def _arrow_of(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
+def _to_arrow(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
     """Return the arrow of an edge; containment orders plans and tasks, dependencies do not move them."""
     tail, named, head = edge
     label_size = (measure(rel, _SMALL) + 8, 16.0)
-    return Arrow(tail, head, label_size, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
+    return Arrow(
+        tail, head, label_size, ordered=is_work and named == CONTAINS, ignored_by_layout=is_work and named == DEPENDS_ON
+    )
 
 
 def _heading(graph: Graph, heading: str, width: float) -> str:
@@ -132,7 +133,7 @@ def _heading(graph: Graph, heading: str, width: float) -> str:
     return _text(0, 12, cut(heading, _HEADING, width), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
 
 
-def _arrow(arrow: Arrow) -> str:
+def _arrow_svg(arrow: Arrow) -> str:
     points = [*arrow.points, arrow.end]
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
     for at in range(1, len(arrow.points) - 2, 3):
@@ -147,21 +148,24 @@ def _label(arrow: Arrow, rel: str) -> str:
     return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", more=halo)
 
 
-def _legend(cards: dict[str, NodeBox], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
+def _legend(boxes: dict[str, NodeBox], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
     """Return the legend of colours and borders, wrapped to the width, with its size."""
     counts: dict[str, int] = {}
-    for card in cards.values():
-        counts[card.kind] = counts.get(card.kind, 0) + 1
+    for box in boxes.values():
+        counts[box.kind] = counts.get(box.kind, 0) + 1
     entries = [
         (f"{cut(kind, 11.0, 160.0)} ({counts[kind]})", f'fill="{light}" stroke="{dark}"')
         for kind, (light, dark) in colours.items()
     ]
-    over = sorted({card.status for card in cards.values() if card.settled})
-    if over:
+    settled_statuses = sorted({box.status for box in boxes.values() if box.settled})
+    if settled_statuses:
         entries.append(
-            (cut(f"faint: {', '.join(over)}", 11.0, 260.0), f'fill="{PAPER}" stroke="{LINE}" stroke-opacity="0.45"')
+            (
+                cut(f"faint: {', '.join(settled_statuses)}", 11.0, 260.0),
+                f'fill="{PAPER}" stroke="{LINE}" stroke-opacity="0.45"',
+            )
         )
-    if any(card.missing for card in cards.values()):
+    if any(box.missing for box in boxes.values()):
         entries.append(("no such node", f'fill="{PAPER}" stroke="{LINE}" stroke-dasharray="3 2"'))
     parts, x, y, widest = [], 0.0, 0.0, 0.0
     for label, look in entries:

@@ -76,7 +76,6 @@ def share_width(
 
 
 def _max_width(column: TableColumn, needed: int, whole: tuple[str, ...]) -> int:
-    """Return the maximal width of a column."""
     return needed if column.key in whole else min(needed, column.widest or needed)
 
 

@@ -32,8 +32,8 @@ def _add_import_hint(error: MossError, command: Command, path: str, config: Conf
         copy = f"cp {shlex.quote(source)} {shlex.quote(folder)}/"
         if not os.path.isdir(folder):
             copy = f"mkdir -p -m 700 {shlex.quote(folder)} && {copy}"
-        error.add_note(f"try: {copy} && moss {command.words} {shlex.quote(name)}  # imports lie in that folder")
+        error.add_note(f"try: {copy} && moss {command.words} {shlex.quote(name)}  # imports are read from that folder")
     elif os.path.isdir(folder):
         error.add_note(f"try: ls {shlex.quote(folder)}  # a bare file name means one of these")
     else:
-        error.add_note(f"moss: imports lie in {folder}, which is made by `moss export` or by hand; copy the file there")
+        error.add_note(f"moss: imports are read from {folder}, which `moss export` creates; copy the file there")

@@ -1,10 +1,12 @@
-"""The command that installs an extra into the environment of this Moss."""
+"""Extras: the check of their packages, and the command that installs one into the environment of this Moss."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
+
+from moss_memory.errors import invalid_request
 
 _INSTALL = "pip install 'moss-memory["
 
@@ -35,3 +37,15 @@ def _source() -> str:
     folder = unquote(url.path)
     exists = url.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
     return folder if exists else "moss-memory"
+
+
+def require_extra(extra: str, packages: tuple[str, ...], *, purpose: str) -> None:
+    """Raise `INVALID_REQUEST` with the command that installs the extra, if one of the packages is missing."""
+    from importlib.util import find_spec
+
+    absent = [name for name in packages if find_spec(name) is None]
+    if absent:
+        raise invalid_request(
+            f"{purpose} needs {' and '.join(absent)}, which are not installed by default; install: "
+            f"pip install 'moss-memory[{extra}]'"
+        )

@@ -37,29 +37,31 @@ def secure_descriptors() -> None:
             os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
 
 
-def answer(value: Any, *, table: ResponseSchema | None = None, plain: bool = False) -> None:
+def answer(value: Any, *, table: ResponseSchema | None = None, view: str = "", plain: bool = False) -> None:
     """Print a response: as a table if its shape is given, else as JSON, indented on a terminal.
 
     Invisible characters are escaped in JSON: the value is the same, and an agent that reads the output sees them. A
-    terminal gets a table for reading, unless a `plain` one with every column is asked for.
+    terminal gets the `view` of the command, else a table for reading, unless a `plain` one with every column is asked
+    for.
     """
     if table is not None:
         from .style import wants_colour
         from .table import table_of
 
         reading = is_terminal(STDOUT) and not plain
-        text = table_of(value, table, width=0 if plain else width(), reading=reading, colour=reading and wants_colour())
+        columns = 0 if plain else width()
+        text = table_of(value, table, view=view, width=columns, reading=reading, colour=reading and wants_colour())
     else:
         import json
 
         from moss_memory.registry.invisible import escape_json
 
         indent = 2 if is_terminal(STDOUT) else None
-        text = escape_json(json.dumps(value, ensure_ascii=False, indent=indent, default=_refuse))
+        text = escape_json(json.dumps(value, ensure_ascii=False, indent=indent, default=_refuse_value))
     show(text)
 
 
-def _refuse(_: object) -> None:
+def _refuse_value(_: object) -> None:
     from moss_memory.errors import not_json  # imported only for a damaged store
 
     raise not_json()
@@ -67,7 +69,7 @@ def _refuse(_: object) -> None:
 
 def show(text: str) -> None:
     """Write text and a newline to stdout in UTF-8, whatever the locale."""
-    _show((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
+    _write_stdout((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
 
 
 def show_paragraph(text: str) -> None:
@@ -87,7 +89,7 @@ def show_message(text: str) -> None:
     show(text)
 
 
-def _show(data: bytes) -> None:
+def _write_stdout(data: bytes) -> None:
     try:
         _write(STDOUT, data)
     except BrokenPipeError:
@@ -102,13 +104,13 @@ def show_lines(lines: bytes) -> None:
         from moss_memory.registry.invisible import escape_json
 
         lines = escape_json(lines.decode()).encode()
-    _show(lines)
+    _write_stdout(lines)
 
 
 def show_text(text: str) -> None:
     """Write a stored text to stdout, byte for byte in a pipe; escape control characters on a terminal."""
     if not is_terminal(STDOUT):
-        _show(text.encode("utf-8", "backslashreplace"))
+        _write_stdout(text.encode("utf-8", "backslashreplace"))
         return
     from .cell import printable
 
@@ -130,7 +132,6 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Write a warning to stderr."""
     say(f"moss: warning: {text}")
 
 
@@ -179,7 +180,7 @@ def print_error(error: MossError) -> None:
 
         say(recovery_line(error.recovery))
     if error.retryable:
-        say("moss: the same command may work when it is tried again")
+        say("moss: the same command may succeed if it is run again")
     for note in getattr(error, "__notes__", ()):
         say(note)
 
@@ -208,11 +209,9 @@ class Progress:
         self._shown = True
 
     def text(self, done: int, total: int | None) -> str:
-        """Return the text of the line."""
         return f"{self._label}: {done}" + (f" of {total}" if total is not None else "")
 
     def clear(self) -> None:
-        """Erase the line."""
         if self._shown:
             _write_stderr(b"\r\x1b[K")
             self._shown = False

@@ -49,8 +49,8 @@ def _bullet(text: str, width: int) -> list[str]:
 
 def _step(step: dict[str, Any], width: int, depth: int) -> list[str]:
     indent = " " * (4 * depth)
-    who = f" ({step['agent']})" if "agent" in step else ""
-    head = f"{_TICKS[step['status']]} {step['path']}  {line_of(step['title'])}{line_of(who) and f' {line_of(who)}'}"
+    agent = f" ({line_of(step['agent'])})" if "agent" in step else ""
+    head = f"{_TICKS[step['status']]} {step['path']}  {line_of(step['title'])}{agent}"
     first, *more = wrap_text(head, width, indent=len(indent) + 4)
     lines = [indent + first, *more]
     for label, key in _PARTS:

@@ -22,7 +22,8 @@ def screen_of(answer: dict[str, Any], width: int) -> str:
     """Return the response of `tasks_radar` as text."""
     columns = width or _USUAL_COLUMNS
     target, radar, steps = answer["target"], answer["radar"], answer["steps"]
-    about = [target["status"]] + [f"{target['priority']} priority"] * ("priority" in target)
+    about = [target["status"]]
+    about += [f"{target['priority']} priority"] if "priority" in target else []
     about += [f"part of {target['parent']}"] if "parent" in target else []
     title = _clip(f"{target['id']}  {line_of(target['title'])}", columns)
     lines = [f"{HIT}{title}{HIT_END}", ", ".join(about)]

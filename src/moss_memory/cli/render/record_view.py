@@ -30,7 +30,7 @@ _SOURCES = [
 ]
 
 
-def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
+def with_titles(store: Store, _: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
     """Return a timeline in which each event has the title of its record."""
     ids = list(dict.fromkeys(event["source_record_id"] for event in result["events"]))
     if not ids:

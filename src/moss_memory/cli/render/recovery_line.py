@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 
+from moss_memory.cli.args.argument_names import TEXT
 from moss_memory.cli.args.command_names import words_of
-from moss_memory.cli.args.positional import TEXT
 from moss_memory.registry import catalog
 
 from .wording import to_cli_words
@@ -51,7 +51,6 @@ def _is_plain(value: object) -> bool:
 
 
 def command_line(tool: str, arguments: dict[str, Any]) -> str:
-    """Return a call as a command line."""
     parts = ["moss", words_of(tool)]
     for name, value in arguments.items():
         flag = "--" + name.replace("_", "-")

@@ -23,7 +23,6 @@ def paint(text: str, *, colour: bool) -> str:
 
 
 def strip_marks(text: str) -> str:
-    """Return the text without marks."""
     return text.translate(_PLAIN)
 
 

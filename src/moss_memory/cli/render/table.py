@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.cli_traits import cli_function
 from moss_memory.registry.responses import Field, TableColumn
 
 from .cell import Cell, cell_of, line_of, printable, wrap_text
@@ -26,34 +27,28 @@ _NAMING = ("name", "id", "title", "path", "tool")
 _COMPUTED = Field("text", "")
 _SCALARS = ("text", "integer", "number", "flag", "choice", "moment", "moment_ms", "path")
 _REMARKS = {
-    "degraded": "by words alone; `moss doctor` says how to search by meaning too",
+    "degraded": "by words alone; `moss doctor` tells how to search by meaning too",
     "pending": "{} more are found by their words alone; `moss index` prepares them",
 }
 
 
 def table_of(
-    answer: dict[str, Any], shape: ResponseSchema, *, width: int = 0, reading: bool = False, colour: bool = False
+    answer: dict[str, Any],
+    shape: ResponseSchema,
+    *,
+    view: str = "",
+    width: int = 0,
+    reading: bool = False,
+    colour: bool = False,
 ) -> str:
     """Return a response for people: fields first, then lists as rows, then long texts uncut.
 
-    For `reading`, a value that is the same in every row is printed once, names are not cut and long texts are wrapped.
+    For `reading`, a value that is the same in every row is printed once, names are not cut and long texts are wrapped;
+    a `view`, the function that the command declares as its `table`, replaces all that.
     Without a width a list has every column, and nothing is cut.
     """
-    if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
-        from .plan_view import plan_of
-
-        return paint(plan_of(answer, width), colour=colour)
-    if reading and "radar" in shape.fields and "steps" in shape.fields:
-        from .radar_view import screen_of
-
-        return paint(screen_of(answer, width), colour=colour)
-    return paint(_render(answer, shape, width, reading), colour=colour)
-
-
-def _step_fields(shape: ResponseSchema) -> dict[str, Field]:
-    steps = shape.fields["steps"]
-    fields: dict[str, Field] = steps.of.of.fields if _is_rows(steps) else {}
-    return fields
+    text = cli_function(view)(answer, width) if view and reading else _render(answer, shape, width, reading)
+    return paint(text, colour=colour)
 
 
 def _render(answer: dict[str, Any], shape: ResponseSchema, width: int, reading: bool) -> str:
@@ -120,23 +115,20 @@ def rows_of(items: list[dict[str, Any]], shape: ResponseSchema, width: int, *, r
     declared = shape.table or [TableColumn(key, least=8, goes=at) for at, key in enumerate(shape.fields)]
     if not width and not reading:
         return _plain_table(declared, rows, shape)
-    text = next((column.key for column in declared if _is_whole(shape, column.key)), None)
+    text = next((one.key for one in declared if shape.fields.get(one.key, _COMPUTED).shown == "whole"), None)
     if reading and text is not None:
         return _text_blocks(declared, rows, shape, text, width)
     columns = [column for column in declared if column.tells(rows)]
-    fields = [shape.fields.get(column.key, _COMPUTED) for column in columns]
-    shown = [
-        [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
-    ]
-    same = _constant_columns(columns, shown) if reading else {}
-    columns, shown = _without(same, columns, shown)
+    same = _constant_columns(columns, [_cells_of(row, columns, shape) for row in rows]) if reading else {}
+    columns = [column for column in columns if column not in same]
+    shown = [_cells_of(row, columns, shape) for row in rows]
     constants = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
     table = align_rows(columns, shown, width=width, reading=reading)
     return "\n".join([table, "", *wrap_text(f"All: {constants}", width)]) if constants else table
 
 
-def _is_whole(shape: ResponseSchema, key: str) -> bool:
-    return key in shape.fields and shape.fields[key].shown == "whole"
+def _cells_of(row: dict[str, Any], columns: Sequence[TableColumn], shape: ResponseSchema) -> list[Cell]:
+    return [cell_of(shape.fields.get(column.key, _COMPUTED), row.get(column.key)) for column in columns]
 
 
 def _is_scalar(field: Field) -> bool:
@@ -152,11 +144,7 @@ def _plain_table(declared: Sequence[TableColumn], rows: list[dict[str, Any]], sh
     columns = [
         TableColumn(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
     ]
-    fields = [shape.fields.get(column.key, _COMPUTED) for column in columns]
-    shown = [
-        [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
-    ]
-    return align_rows(columns, shown)
+    return align_rows(columns, [_cells_of(row, columns, shape) for row in rows])
 
 
 def _text_blocks(
@@ -166,7 +154,7 @@ def _text_blocks(
     columns = [column for column in declared if column.key != text and column.tells(rows)]
     blocks = []
     for row in rows:
-        shown = [cell_of(shape.fields.get(column.key, _COMPUTED), row.get(column.key)).text for column in columns]
+        shown = [cell.text for cell in _cells_of(row, columns, shape)]
         heading = "  ".join(part for part in shown if part not in ("-", line_of(str(row.get(text) or ""))))
         lines = [f"{HIT}{line}{HIT_END}" for line in wrap_text(heading, width, indent=4)]
         for line in printable(str(row.get(text) or ""), keep_lines=True).strip("\n").split("\n"):
@@ -184,13 +172,6 @@ def _constant_columns(columns: list[TableColumn], rows: list[list[Cell]]) -> dic
     same = {column: values.pop() for column, values in texts.items() if len(values) == 1 and column.key not in _NAMING}
     short = {column: text for column, text in same.items() if len(text) <= _CONSTANT_CHARS}
     return short if len(short) < len(columns) else {}
-
-
-def _without(
-    same: dict[TableColumn, str], columns: list[TableColumn], rows: list[list[Cell]]
-) -> tuple[list[TableColumn], list[list[Cell]]]:
-    indexes = [at for at, column in enumerate(columns) if column not in same]
-    return [columns[at] for at in indexes], [[row[at] for at in indexes] for row in rows]
 
 
 def _sides(sides: Found, width: int) -> str:
@@ -211,8 +192,8 @@ def _page(found: Found, lists: Found) -> str:
     page = next((value for field, value in found.values() if field.shown == "page"), None)
     if page is None or not (lists or page["has_more"]):
         return ""
-    pluralize = next((value for field, value in lists.values() if field.shown == "answer"), ())
-    count = page.get("count", len(pluralize))
+    items = next((value for field, value in lists.values() if field.shown == "answer"), ())
+    count = page.get("count", len(items))
     position = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
     if page["has_more"]:
         where = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"

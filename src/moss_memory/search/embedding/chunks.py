@@ -14,7 +14,7 @@ MAX_CHUNKS = 64
 
 
 def chunk_spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the tokens of each passage as `(first, end)`, given the offset of each token's word in the text."""
+    """Return the tokens of each chunk as `(first, end)`, given the offset of each token's word in the text."""
     count = len(starts)
     chunks = max(1, -(-count // CHUNK_TOKENS))
     reach = count // chunks // 4
@@ -23,7 +23,7 @@ def chunk_spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _choose_cut(text: str, starts: Sequence[int], ideal: int, reach: int) -> int:
-    """Return the first token of a passage: after a line, else a sentence, else a word, nearest to the ideal."""
+    """Return the first token of a chunk: after a line, else a sentence, else a word, nearest to the ideal."""
     best, found = (0, 0), ideal
     for distance in range(reach + 1):
         for at in (ideal - distance, ideal + distance):

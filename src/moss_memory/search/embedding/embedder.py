@@ -53,7 +53,6 @@ def embedder(folder: str = "") -> Embedder:
 
 
 def unload_models() -> None:
-    """Unload every model."""
     _load.cache_clear()
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
             """Return the vector of a question, of length 1."""
 
         def encode_chunks(self, title: str, text: str) -> tuple[list[int], Vectors]:
-            """Return the offset of each passage, and the vectors of length 1 as rows; the first includes the title."""
+            """Return the offset of each chunk, and the vectors of length 1 as rows; the first includes the title."""
 
 
 FLOOR = 0.2
@@ -106,12 +106,12 @@ class Encoder:
         return self._vector(self._pieces_of(self._query_prefix + text, CHUNK_TOKENS)[0])
 
     def encode_chunks(self, title: str, text: str) -> tuple[list[int], Vectors]:
-        """Return the offset of each passage, and the vectors of length 1 as rows; the first includes the title."""
+        """Return the offset of each chunk, and the vectors of length 1 as rows; the first includes the title."""
         self._optimize()
         whole = f"{title}\n{text}" if title and text else title or text
         numbers, starts = self._pieces_of(whole, CHUNK_TOKENS * MAX_CHUNKS)
         cuts = chunk_spans(whole, starts)
-        # One passage per run: a quantized model scales its inputs by batch, so a vector would depend on the others.
+        # One chunk per run: a quantized model scales its inputs by batch, so a vector would depend on the others.
         vectors = [self._vector([*self._text_prefix, *numbers[first:end]]) for first, end in cuts]
         shift = len(whole) - len(text)
         return [max(0, starts[first] - shift) if starts else 0 for first, _ in cuts], self._numpy.stack(vectors)

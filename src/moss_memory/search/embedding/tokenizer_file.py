@@ -12,7 +12,7 @@ _CHARS_PER_PIECE = 20
 """An upper bound of the average; characters beyond it are not tokenized."""
 
 _FIRST_WITHOUT_SPACES = "\u2e80"
-"""From here on in Unicode, scripts such as Chinese have no spaces between words: any token may begin a passage."""
+"""From here on in Unicode, scripts such as Chinese have no spaces between words: any token may begin a chunk."""
 
 
 class TokenizerFile:

@@ -8,12 +8,17 @@ from moss_memory.errors import MossError
 
 PREFIX = "moss-demo-"
 """Prefix of a demonstration's folder in the system's temporary folder."""
+BANNER = "Demonstration, thrown away when the server stops"
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - compared with, nothing is made there
 
 
 def refuse_demonstration(home: str) -> None:
     """Refuse the folder of a demonstration as a home, even if it no longer exists."""
-    if os.path.basename(home).startswith(PREFIX) and _is_temporary(os.path.dirname(home)):
+    if not os.path.basename(home).startswith(PREFIX):
+        return
+    from tempfile import gettempdir
+
+    if os.path.dirname(home) in {os.path.realpath(one) for one in (*_TEMPORARY, gettempdir())}:
         raise MossError(
             "NOT_A_STORE",
             f"{home} is a demonstration, which is thrown away when it ends; nothing is read from it or stored in it. "
@@ -21,9 +26,3 @@ def refuse_demonstration(home: str) -> None:
             "both, connects it",
             details={"home": home},
         )
-
-
-def _is_temporary(folder: str) -> bool:
-    from tempfile import gettempdir
-
-    return folder in {os.path.realpath(one) for one in (*_TEMPORARY, gettempdir())}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from _io import FileIO
+
+_OPEN_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def make_private_folder(path: str) -> None:
@@ -15,7 +18,7 @@ def make_private_folder(path: str) -> None:
     tried_again = ""
     while missing:
         try:
-            _make(missing[-1])
+            make_folder(missing[-1])
             missing.pop()
         except FileNotFoundError:
             parent = os.path.dirname(missing[-1]) or os.curdir
@@ -27,11 +30,12 @@ def make_private_folder(path: str) -> None:
                 tried_again = missing[-1]  # another process made the parent meanwhile
 
 
-def _make(path: str) -> None:
+def make_folder(path: str) -> None:
+    """Make a folder with mode 0700, whatever the umask, unless it exists."""
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
-        return
+        return  # another process made it first
     os.chmod(path, 0o700)
 
 
@@ -66,3 +70,24 @@ def write_new_private(path: str, suffix: str, content: bytes) -> str:
                 number += 1
     finally:
         os.unlink(temporary)
+
+
+def open_private(path: str) -> FileIO:
+    """Open a file as it is; create it if it is missing, private whatever the umask."""
+    while True:
+        try:
+            return open_owned(path, _OPEN_FLAGS, "r+b")
+        except FileNotFoundError:
+            pass
+        try:
+            file = open_owned(path, _OPEN_FLAGS | os.O_CREAT | os.O_EXCL, "r+b")
+        except FileExistsError:
+            continue  # another process was quicker
+        os.fchmod(file.fileno(), 0o600)
+        return file
+
+
+def open_owned(path: str, flags: int, mode: str) -> FileIO:
+    """Open a file so that no interrupt can lose the descriptor before an object owns it."""
+    # `map` makes both calls without a step of Python between them.
+    return next(map(FileIO, map(os.open, (path,), (flags,), (0o600,)), (mode,)))

@@ -10,18 +10,24 @@ import stat
 from moss_memory.errors import MossError, invalid_request
 
 from .private_files import make_private_folder
-from .sandbox import READ_FLAGS, open_plain, real_path, refusal, refuse_large, refuse_special
+from .sandbox import (
+    FOLDER_FLAGS,
+    OPEN_ATTEMPTS,
+    READ_FLAGS,
+    open_plain,
+    real_path,
+    refuse_large,
+    refuse_special,
+    refusing,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".moss-export.tmp"
 _MAX_DEPTH = 16
-_READ_ATTEMPTS = 8
-"""Attempts to open a file again that was replaced between stat and open, as exports do."""
 _STORE_FILES = "moss."
 """The beginning of the names of the store's files in its home folder."""
 
@@ -34,12 +40,10 @@ class SafeDirectory:
         self.path = real_path(path, home)
         self._home = home
         self._temporary = temporary
-        try:
+        with refusing(self.path):
             if create and not os.path.lexists(self.path):
                 make_private_folder(self.path)
-            self._root = os.open(self.path, _FOLDER_FLAGS)
-        except (OSError, ValueError) as error:
-            raise (refusal(error, self.path) if isinstance(error, OSError) else None) or error from None
+            self._root = os.open(self.path, FOLDER_FLAGS)
         self._folders: dict[str, int] = {"": self._root}
         self._written: list[str] = []
         self._changed: set[str] = set()
@@ -47,7 +51,6 @@ class SafeDirectory:
         """Entries that `files` skipped: links and folders that are nested too deeply."""
 
     def close(self) -> None:
-        """Close the folder."""
         for fd in self._folders.values():
             os.close(fd)
         self._folders.clear()
@@ -68,24 +71,23 @@ class SafeDirectory:
         folder, _, last = name.rpartition("/")
         path = self._display_path(name)
         try:
-            at = self._folders.get(folder) or self._folder(folder)
-            for _ in range(_READ_ATTEMPTS):
-                seen = os.stat(last, dir_fd=at, follow_symlinks=False)
-                if (seen.st_dev, seen.st_ino) in self._own_files:
-                    raise invalid_request(f"{path} is a file of the store itself")
-                refuse_special(seen, path, None)
-                if max_bytes is not None:
-                    refuse_large(path, seen.st_size, max_bytes)
-                fd = os.open(last, READ_FLAGS, dir_fd=at)
-                try:
-                    if os.path.samestat(os.fstat(fd), seen):
-                        return _read_all(fd, seen.st_size)
-                finally:
-                    os.close(fd)
+            with refusing(path, missing_ok=True):
+                at = self._folders.get(folder) or self._folder(folder)
+                for _ in range(OPEN_ATTEMPTS):
+                    seen = os.stat(last, dir_fd=at, follow_symlinks=False)
+                    if (seen.st_dev, seen.st_ino) in self._own_files:
+                        raise invalid_request(f"{path} is a file of the store itself")
+                    refuse_special(seen, path, None)
+                    if max_bytes is not None:
+                        refuse_large(path, seen.st_size, max_bytes)
+                    fd = os.open(last, READ_FLAGS, dir_fd=at)
+                    try:
+                        if os.path.samestat(os.fstat(fd), seen):
+                            return _read_all(fd, seen.st_size)
+                    finally:
+                        os.close(fd)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise refusal(error, path) or error from None
         raise invalid_request(f"{path} is replaced again and again; try when nothing writes to the folder")
 
     @functools.cached_property
@@ -97,28 +99,17 @@ class SafeDirectory:
             found = [entry.stat(follow_symlinks=False) for entry in entries if entry.name.startswith(_STORE_FILES)]
         return {(one.st_dev, one.st_ino) for one in found}
 
-    def _open_plain(self, name: str) -> int:
-        folder, _, last = name.rpartition("/")
-        try:
-            at = self._folder(folder)
-            return open_plain(last, at, self._display_path(name), None)
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise refusal(error, self._display_path(name)) or error from None
-
     def _display_path(self, name: str) -> str:
         return os.path.join(self.path, name)
 
     def _folder(self, name: str, *, create: bool = False) -> int:
-        """Return a descriptor of a folder in the tree."""
         found = self._folders.get(name)
         if found is None:
             above, _, last = name.rpartition("/")
             at = self._folder(above, create=create)
             if create:
                 self._make(last, at)
-            found = os.open(last, _FOLDER_FLAGS, dir_fd=at)
+            found = os.open(last, FOLDER_FLAGS, dir_fd=at)
             if len(self._folders) > 64:
                 self._forget_folders()
             self._folders[name] = found
@@ -129,7 +120,7 @@ class SafeDirectory:
             os.mkdir(name, 0o700, dir_fd=at)
         except FileExistsError:
             return  # an existing folder keeps its mode
-        fd = os.open(name, _FOLDER_FLAGS, dir_fd=at)
+        fd = os.open(name, FOLDER_FLAGS, dir_fd=at)
         os.fchmod(fd, 0o700)
         os.close(fd)
 
@@ -138,12 +129,12 @@ class SafeDirectory:
             os.close(self._folders.pop(name))
 
     def write(self, name: str, content: bytes) -> bool:
-        """Write a file atomically unless it has this content already; return whether it was written.
+        """Write a file atomically unless it has this content already; return True if it was written.
 
         A new file has mode 0600; an existing one keeps its mode.
         """
         mode = 0o600
-        try:
+        with refusing(self._display_path(name)):
             if self.read(name) == content:
                 return False
             folder, _, last = name.rpartition("/")
@@ -160,33 +151,28 @@ class SafeDirectory:
             finally:
                 os.close(fd)
             os.rename(_UNFINISHED, last, src_dir_fd=unfinished_at, dst_dir_fd=at)
-        except OSError as error:
-            raise refusal(error, self._display_path(name)) or error from None
         self._written.append(name)
         return True
 
     def is_there(self, name: str) -> bool:
-        """Return whether an entry of that name exists."""
         folder, _, last = name.rpartition("/")
         try:
-            os.stat(last, dir_fd=self._folder(folder), follow_symlinks=False)
+            with refusing(self._display_path(name), missing_ok=True):
+                os.stat(last, dir_fd=self._folder(folder), follow_symlinks=False)
         except FileNotFoundError:
             return False
-        except OSError as error:
-            raise refusal(error, self._display_path(name)) or error from None
         return True
 
     def remove(self, name: str) -> None:
         """Remove a file if it exists, and its folder if that is then empty."""
         folder, _, last = name.rpartition("/")
         try:
-            at = self._folder(folder)
-            refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), self._display_path(name), None)
-            os.unlink(last, dir_fd=at)
+            with refusing(self._display_path(name), missing_ok=True):
+                at = self._folder(folder)
+                refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), self._display_path(name), None)
+                os.unlink(last, dir_fd=at)
         except FileNotFoundError:
             return
-        except OSError as error:
-            raise refusal(error, self._display_path(name)) or error from None
         self._changed.add(self._remove_empty(folder))
 
     def _remove_empty(self, folder: str) -> str:
@@ -204,7 +190,9 @@ class SafeDirectory:
         """Make everything durable that was written since the last call."""
         for name in self._written:
             self._changed.add(name.rpartition("/")[0])
-            fd = self._open_plain(name)
+            path = self._display_path(name)
+            with refusing(path, missing_ok=True):
+                fd = open_plain(name.rpartition("/")[2], self._folder(name.rpartition("/")[0]), path, None)
             os.fsync(fd)
             os.close(fd)
         for folder in self._changed:
@@ -218,11 +206,10 @@ class SafeDirectory:
     def files(self, suffix: str, under: str = "") -> Iterator[str]:
         """Yield the names of all files with a suffix below a folder, in order; skip hidden ones."""
         try:
-            at = self._folder(under)
+            with refusing(self._display_path(under), missing_ok=True):
+                at = self._folder(under)
         except FileNotFoundError:
             return
-        except OSError as error:
-            raise refusal(error, self._display_path(under)) or error from None
         for entry in sorted(os.listdir(at)):
             if entry.startswith("."):
                 continue

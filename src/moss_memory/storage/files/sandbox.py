@@ -12,20 +12,22 @@ import time
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.names import has_control
 
-from .private_files import make_private_folder
+from .private_files import make_folder, make_private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from moss_memory.config import Config
 
 EXTENSION = ".jsonl"
 _TEMPORARY = ".moss-export-"
 _STALE_S = 86_400
-_OPEN_ATTEMPTS = 8
+OPEN_ATTEMPTS = 8
 """Attempts to open a file again that was replaced between stat and open, as exports do."""
 _STABILITY_CHECKS = 3
 """Checks of an open file against its name, each time after pending changes of the folder."""
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -56,7 +58,6 @@ def real_path(path: str, home: str = "") -> str:
 
 
 def _resolve_parents(typed: str) -> str:
-    """Return the path with every link above it resolved."""
     return os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
 
 
@@ -105,24 +106,14 @@ def _absolute(path: str) -> str:
 
 def open_folder(config: Config, folder: str, *, create: bool) -> int:
     """Return a descriptor of the folder; refuse a link in its place."""
-    try:
+    with refusing(folder):
         if create and not os.path.lexists(folder):
             if folder == config.exports:
                 make_private_folder(config.home)
             elif not os.path.lexists(os.path.dirname(folder)):
                 make_private_folder(os.path.dirname(folder))
-            _make_one_folder(folder)
-        return os.open(folder, _FOLDER_FLAGS)
-    except OSError as error:
-        raise refusal(error, folder) or error from None
-
-
-def _make_one_folder(folder: str) -> None:
-    try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        return  # another process made it first
-    os.chmod(folder, 0o700)
+            make_folder(folder)
+        return os.open(folder, FOLDER_FLAGS)
 
 
 def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "path") -> int:
@@ -131,7 +122,7 @@ def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "pa
     The opened file must be the one that was checked: a hard link that was removed meanwhile leaves a file with one
     link.
     """
-    for _ in range(_OPEN_ATTEMPTS):
+    for _ in range(OPEN_ATTEMPTS):
         # Before the open: opening a pipe blocks, and closing a hard link to the database drops SQLite's locks on it.
         seen = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
         refuse_special(seen, shown, argument)
@@ -144,7 +135,7 @@ def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "pa
 
 
 def _is_stable(name: str, folder_fd: int, opened: os.stat_result) -> bool:
-    """Return whether a file keeps its name and has no other, in repeated checks.
+    """Return True if a file keeps its name and has no other, in repeated checks.
 
     During an unlink the link count is already decremented while the name is still found: if that process is stopped, a
     hard link looks like a file of its own.
@@ -167,7 +158,7 @@ def _await_changes(folder_fd: int) -> None:
 
 
 def _is_untouched(one: os.stat_result, other: os.stat_result) -> bool:
-    """Return whether both are the same file, unchanged; a changed link count is a change."""
+    """Return True if both are the same file, unchanged; a changed link count is a change."""
     return os.path.samestat(one, other) and one.st_ctime_ns == other.st_ctime_ns
 
 
@@ -179,9 +170,8 @@ class ImportFile:
         self.path = os.path.join(folder, name)
         folder_fd = open_folder(config, folder, create=False)
         try:
-            self._fd = open_plain(name, folder_fd, self.path)
-        except OSError as error:
-            raise refusal(error, self.path) or error from None
+            with refusing(self.path):
+                self._fd = open_plain(name, folder_fd, self.path)
         finally:
             os.close(folder_fd)
         self.size_bytes = os.fstat(self._fd).st_size
@@ -199,7 +189,6 @@ class ImportFile:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
 
@@ -230,11 +219,9 @@ class ExportFile:
 
     @property
     def path(self) -> str:
-        """Return the final path."""
         return os.path.join(self._folder, self._name)
 
     def write(self, data: bytes) -> None:
-        """Append to the file."""
         self.size_bytes += len(data)
         view = memoryview(data)
         while view:
@@ -248,7 +235,6 @@ class ExportFile:
         self._close()
 
     def abort(self) -> None:
-        """Remove the temporary file."""
         self._remove(self._temporary)
         self._close()
 
@@ -296,11 +282,10 @@ class ExportFile:
 
     def _refuse_existing(self) -> None:
         try:
-            status = os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
+            with refusing(self.path, missing_ok=True):
+                status = os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
         except FileNotFoundError:
             return
-        except OSError as error:
-            raise refusal(error, self.path) or error from None
         refuse_special(status, self.path)
 
     def _close(self) -> None:
@@ -315,12 +300,22 @@ def _is_plain(status: os.stat_result) -> bool:
 
 
 def refuse_special(status: os.stat_result, path: str, argument: str | None = "path") -> None:
-    """Refuse anything but a plain file with one link."""
     if not _is_plain(status):
         raise _not_plain(path, argument)
 
 
-def refusal(error: OSError, path: str) -> MossError | None:
+@contextlib.contextmanager
+def refusing(path: str, *, missing_ok: bool = False) -> Iterator[None]:
+    """Translate an error of the path; let errors of the disk pass, and a missing file if `missing_ok`."""
+    try:
+        yield
+    except OSError as error:
+        if missing_ok and isinstance(error, FileNotFoundError):
+            raise
+        raise _refusal(error, path) or error from None
+
+
+def _refusal(error: OSError, path: str) -> MossError | None:
     """Return the refusal for an error of the path; None for an error of the disk."""
     if isinstance(error, FileNotFoundError):
         return MossError("NOT_FOUND", f"{path} does not exist")
@@ -340,7 +335,6 @@ def refusal(error: OSError, path: str) -> MossError | None:
 
 
 def refuse_large(path: str, size_bytes: int, max_bytes: int) -> None:
-    """Refuse a file that is larger than `max_bytes`."""
     if size_bytes > max_bytes:
         raise MossError(
             "FILE_TOO_LARGE",
@@ -361,5 +355,5 @@ def large_warning(what: str, size_bytes: int, max_bytes: int) -> str:
 
 
 def _not_plain(path: str, argument: str | None = "path") -> MossError:
-    message = f"{path} is not a plain file with a single link; links and devices are refused"
-    return invalid_request(message) if argument is None else invalid_request(message, path=argument)
+    details = {} if argument is None else {"path": argument}
+    return invalid_request(f"{path} is not a plain file with a single link; links and devices are refused", **details)

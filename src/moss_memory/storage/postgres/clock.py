@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from moss_memory.rows.ids import wall_clock_ms
+from moss_memory.storage.call import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     from .connections import Connection
 
@@ -25,7 +25,7 @@ def is_wall_clock(call: CallContext) -> bool:
 
 
 class ServerClock:
-    """The time of the server, kept by the monotonic clock of this machine and measured again from time to time."""
+    """The time of the server, extrapolated by the monotonic clock of this machine and measured regularly."""
 
     def __init__(self) -> None:
         self._ahead_ms = 0.0

@@ -27,7 +27,7 @@ _ROOT_CERTIFICATES = (
 """The trusted certificates of operating systems; the OpenSSL that is bundled with the driver uses none of them."""
 
 
-def options_of(url: str) -> dict[str, Any]:
+def resolve_options(url: str) -> dict[str, Any]:
     """Return the connection options of a URL with defaults added.
 
     By default the certificate of a remote host is verified, and of several hosts the one that accepts writes is used.

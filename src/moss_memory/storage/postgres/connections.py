@@ -12,7 +12,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from moss_memory.errors import MossError
 
-from .connection_options import options_of
+from .connection_options import resolve_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,16 +67,21 @@ psycopg.logger.setLevel("ERROR")  # a lost connection is reported once, as the e
 assert _ADAPTERS.get_dumper(int, PyFormat.AUTO) is not None
 
 
-def connect(url: str) -> Connection:
+def open_connection(url: str) -> Connection:
     """Open a connection that can write, with the type adapters of Moss."""
     connection: Connection = psycopg.connect(
-        **options_of(url),
+        **resolve_options(url),
         autocommit=True,  # transactions begin and end by statements, which are pipelined with others
         prepare_threshold=None,  # a pooler may run each transaction in another session
         cursor_factory=psycopg.RawCursor,
         context=_Context(),
     )
     return connection
+
+
+def is_idle(connection: Connection) -> bool:
+    """Return True if no transaction is open on a connection."""
+    return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
 
 class _Context:
@@ -112,7 +117,7 @@ class Connections:
             self._open += 1
             generation = self._generation
         try:
-            connection = connect(self._url)
+            connection = open_connection(self._url)
         except BaseException:
             self._release_slot()
             raise
@@ -140,13 +145,12 @@ class Connections:
                 )
 
     def usage(self) -> tuple[int, int]:
-        """Return the number of connections in use and that of the threads that wait for one."""
         with self._free:
             return self._open - len(self._idle), self._waiting
 
     def give_back(self, connection: Connection) -> None:
         """Return a connection to the pool; close it if it is broken, in a transaction, or not needed."""
-        idle = not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        idle = not connection.closed and is_idle(connection)
         with self._free:
             current = self._generations.get(id(connection)) == self._generation
             if idle and current and len(self._idle) < self._keep:

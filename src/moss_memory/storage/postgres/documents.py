@@ -47,8 +47,7 @@ _EMPTY = (b"",) * 5
 _REMOVED_SHARE = 8
 
 
-def hash_of(workspace: str) -> bytes:
-    """Return the hash of a workspace that is stored in segments."""
+def hash_workspace(workspace: str) -> bytes:
     return hashlib.sha256(workspace.encode()).digest()[:WORKSPACE_BYTES]
 
 
@@ -106,7 +105,6 @@ class Documents:
         return len(self.slots)
 
     def rows_of(self, slots: Numbers) -> Numbers:
-        """Return the rows of slots, -1 if a slot is not here."""
         if not len(self):
             return np.full(len(slots), -1)
         at = np.minimum(np.searchsorted(self.slots, slots), len(self) - 1)
@@ -114,7 +112,7 @@ class Documents:
 
     def is_in(self, workspace: str, at: Numbers) -> Numbers:
         """Return a mask of the documents at these rows that are in a workspace."""
-        return self._workspaces[at] == np.frombuffer(hash_of(workspace), dtype=np.uint64)
+        return self._workspaces[at] == np.frombuffer(hash_workspace(workspace), dtype=np.uint64)
 
 
 class DocumentTable:

@@ -6,6 +6,7 @@ import os
 import time
 from _thread import allocate_lock
 from _weakref import ref
+from contextlib import contextmanager
 
 import psycopg
 from psycopg.sql import quote
@@ -13,9 +14,10 @@ from psycopg.sql import quote
 from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.schema_version import SCHEMA_VERSION
+from moss_memory.storage.transaction_context import committing
 
 from .clock import CLOCK, ServerClock, is_wall_clock
-from .connections import Connections
+from .connections import Connections, is_idle
 from .error_mapping import busy_error, is_lost, public_error
 from .retry import read_with_retry, run_with_retry
 from .schema import prepare, refuse_unusable, upgrade, version_of
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import ReadTransaction, Result, Row
     from moss_memory.storage.health import CheckResult
 
@@ -47,7 +49,7 @@ _MAINTENANCE_S = 10.0
 """The maximum time for which a closing store waits for the maintenance of its index."""
 _PAGE_BYTES = 8192
 _MISSING = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction)
-_MARK = "select sum(changes), (select max(seq) from events) from activity_counts"
+_COUNT_CHANGES = "select sum(changes), (select max(seq) from events) from activity_counts"
 
 
 class PostgresEngine:
@@ -84,7 +86,6 @@ class PostgresEngine:
         self._maintenance: Thread | None = None
 
     def begin_read(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
-        """Return a read transaction, which never waits for a writer."""
         return PostgresTransaction(self, call, snapshot=snapshot)
 
     def read(
@@ -96,11 +97,9 @@ class PostgresEngine:
         timeout_s: float,
         call: CallContext,
     ) -> Result:
-        """Run a call in a reading transaction; retry it until the timeout if its server is lost or has no slot."""
         return read_with_retry(self, body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
 
     def connections(self) -> tuple[int, int]:
-        """Return the number of connections in use and that of the calls that wait for one."""
         return self._connections.usage()
 
     def begin_write(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
@@ -108,11 +107,9 @@ class PostgresEngine:
         return PostgresWrite(self, timeout_s, call)
 
     def write(self, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
-        """Run a call in a write transaction, commit it, and return its result."""
         return run_with_retry(self, run, timeout_s=timeout_s, call=call)
 
     def acquire(self) -> Connection:
-        """Take a connection for one call from the pool."""
         return self._connections.acquire(self._prepare)
 
     def take_again(self, lost: Connection) -> Connection:
@@ -122,8 +119,24 @@ class PostgresEngine:
         return self._connections.acquire(self._prepare, fresh=True)
 
     def give_back(self, connection: Connection) -> None:
-        """Return the connection of a finished transaction to the pool."""
         self._connections.give_back(connection)
+
+    @contextmanager
+    def _pooled_connection(self) -> Iterator[Connection]:
+        connection = self.acquire()
+        try:
+            yield connection
+        finally:
+            self.give_back(connection)
+
+    @contextmanager
+    def _unprepared_connection(self) -> Iterator[Connection]:
+        """Yield a new connection to a store of any schema, or of none."""
+        connection = self._connections.acquire(lambda _: None)
+        try:
+            yield connection
+        finally:
+            self._connections.drop(connection)
 
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
@@ -137,46 +150,40 @@ class PostgresEngine:
             if connection is not None:
                 self._clock.measure(connection)
             else:
-                taken = self.acquire()
-                try:
-                    self._clock.measure(taken)
-                finally:
-                    self.give_back(taken)
+                with self._pooled_connection() as pooled:
+                    self._clock.measure(pooled)
         return self._clock.at(monotonic_s)
 
     def upgrade(self, *, call: CallContext) -> tuple[int, int]:
-        """Bring the schema up to date; return its versions before and after."""
         from .transaction import MigrationTransaction
 
-        connection = self._connections.acquire(lambda _: None)
-        try:
-            return upgrade(connection, MigrationTransaction(self, call, connection).index_queued)
-        finally:
-            self._prepared = False
-            self._connections.drop(connection)  # it was not prepared
+        with self._unprepared_connection() as connection:
+            try:
+                return upgrade(connection, MigrationTransaction(self, call, connection).index_queued)
+            finally:
+                self._prepared = False
 
     def is_current(self, version: int | None) -> bool:
-        """Return True if the schema has the version of this Moss."""
         return version == self._schema
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
-        """Begin a transaction with the write lock; return its connection, the number of its change, and its time."""
+        """Begin a transaction with the write lock; return its connection, the number of its event, and its time."""
         connection = self.acquire()
         try:
             try:
-                return connection, *self._lock(connection, timeout_s, call)
+                return connection, *self._wait_for_lock(connection, timeout_s, call)
             except psycopg.OperationalError as error:
                 if not is_lost(error):
                     raise
             connection = self.take_again(connection)
-            return connection, *self._lock(connection, timeout_s, call)
+            return connection, *self._wait_for_lock(connection, timeout_s, call)
         except BaseException:
-            if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            if not connection.closed and not is_idle(connection):
                 connection.close()
             self.give_back(connection)
             raise
 
-    def _lock(self, connection: Connection, timeout_s: float, call: CallContext) -> tuple[int, int]:
+    def _wait_for_lock(self, connection: Connection, timeout_s: float, call: CallContext) -> tuple[int, int]:
         """Acquire the write lock, or raise `STORAGE_BUSY` after the timeout."""
         until = time.monotonic() + timeout_s
         while True:
@@ -208,7 +215,6 @@ class PostgresEngine:
         return int(number), int(now_ms)
 
     def vectors(self) -> VectorMatrix:
-        """Return the vectors of this database in memory, which the first search by vectors reads."""
         if self._vectors is None:
             from moss_memory.search.vectors import VectorMatrix
 
@@ -217,36 +223,30 @@ class PostgresEngine:
         return self._vectors
 
     def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
-        """Compute missing vectors; return the number computed and the number left."""
         from moss_memory.search.embedding_queue import index
 
         return index(self, call, timeout_s=timeout_s, most=most, rebuild=rebuild)
 
     def restore(self, backup: str, *, call: CallContext) -> str | None:
-        """Refuse: the server makes its own backups."""
-        raise self._unsupported_error("put back")
+        raise self._unsupported_error("restored")
 
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
-        """Refuse: there is no file to salvage from."""
         raise self._unsupported_error("salvaged")
 
     def copy_to(self, path: str) -> int:
-        """Refuse: the server makes its own backups."""
         raise self._unsupported_error("copied")
 
     def _unsupported_error(self, done: str) -> MossError:
         return MossError(
             "INVALID_REQUEST",
-            f"{self.shown_url} is kept by a server and cannot be {done} as a file; use `moss export --all`, which any "
-            "store takes in, or the server's own pg_dump and pg_restore",
+            f"{self.shown_url} is on a server and cannot be {done} as a file; use `moss export --all` and `moss "
+            "import`, or the server's own pg_dump and pg_restore",
         )
 
     def about(self) -> str:
-        """Return the name and version of the engine."""
         return f"PostgreSQL through psycopg {psycopg.__version__}"
 
     def files(self) -> tuple[str, ...]:
-        """Return no files: the engine stores nothing in the home folder."""
         return ()
 
     def exists(self) -> bool:
@@ -261,22 +261,15 @@ class PostgresEngine:
         """Return True if there is a store with data; a new schema or an unfinished bulk load has none."""
         if self._version() <= 0:
             return False
-        connection = self.acquire()
-        try:
+        with self._pooled_connection() as connection:
             return connection.execute("select 1 from events limit 1").fetchone() is not None
-        finally:
-            self.give_back(connection)
 
     def _version(self) -> int:
         """Return the version of the schema, supported or not; 0 if there is none."""
-        connection = self._connections.acquire(lambda _: None)
-        try:
+        with self._unprepared_connection() as connection:
             return version_of(connection)
-        finally:
-            self._connections.drop(connection)  # it was not prepared
 
     def is_large(self) -> bool:
-        """Return True if the tables are large, by the server's count of their pages."""
         if time.monotonic() >= self._large_until_s:
             self._large = self.size_bytes() > LARGE_BYTES
             self._large_until_s = time.monotonic() + LARGE_KNOWN_S
@@ -286,42 +279,29 @@ class PostgresEngine:
         """Return the size of the tables by the count of their pages, 0 if the server cannot be reached."""
         pages = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
         try:
-            connection = self.acquire()
+            with self._pooled_connection() as connection:
+                row = connection.execute(pages).fetchone()
         except (psycopg.Error, MossError):
             return 0
-        try:
-            row = connection.execute(pages).fetchone()
-            return int(row[0]) * _PAGE_BYTES if row else 0
-        except psycopg.Error:
-            return 0
-        finally:
-            self.give_back(connection)
+        return int(row[0]) * _PAGE_BYTES if row else 0
 
     def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
-        """Yield the results of all health checks; with `fix` repair what can be repaired."""
         from .health_checks import check_health
 
         return check_health(self, call, fix=fix)
 
     def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
-        """Yield every row of one snapshot of the store, without derived tables."""
         from .dump import dump
 
-        tx = self.begin_read(snapshot=True, call=call)
-        try:
+        with committing(self.begin_read(snapshot=True, call=call)) as tx:
             yield from dump(tx)
-        finally:
-            tx.rollback()
-            tx.release()
 
     def tables(self, tx: ReadTransaction) -> list[str]:
-        """Return the names of the tables that `dump` reads."""
         from .dump import tables
 
         return [name for name, _ in tables(tx)]
 
     def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the columns of a table that are not generated, and those of its key; empty if there is no table."""
         from .dump import columns
 
         return columns(tx, table)
@@ -330,34 +310,20 @@ class PostgresEngine:
         """Advance the sequences after a bulk load and mark the store as complete, in one transaction."""
         from .dump import advance_sequences
 
-        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
-        try:
+        with committing(self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)) as tx:
             advance_sequences(tx)
             tx.run(f"update moss_schema set version = {SCHEMA_VERSION}")
-            tx.commit()
-        finally:
-            tx.rollback()
-            tx.release()
 
     def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
         """Empty every table except `but` and reset the sequences, in one transaction."""
         from .dump import truncate_all
 
-        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
-        try:
+        with committing(self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)) as tx:
             truncate_all(tx, but=but)
-            tx.commit()
-        finally:
-            tx.rollback()
-            tx.release()
 
     def change_token(self) -> object:
-        """Return a token that differs after every change, in any order of commits."""
-        connection = self.acquire()
-        try:
-            return connection.execute(_MARK).fetchone()
-        finally:
-            self.give_back(connection)
+        with self._pooled_connection() as connection:
+            return connection.execute(_COUNT_CHANGES).fetchone()
 
     def maintain_index(self, call: CallContext) -> None:
         """Maintain the index in a background thread, unless one runs already: no call waits for it."""
@@ -382,20 +348,17 @@ class PostgresEngine:
         self._connections.close()
 
     def translate(self, error: Exception) -> MossError | None:
-        """Translate an error of the driver or the system, None if it has no translation."""
         if isinstance(error, _MISSING):
             return self._schema_error()
         return public_error(error, self.shown_url)
 
     def _schema_error(self) -> MossError | None:
         """Return the error if the schema was changed so that this process cannot work with it, else None."""
-        connection = self._connections.acquire(lambda _: None)
-        try:
-            refuse_unusable(connection, version_of(connection), self._schema)
-        except MossError as error:
-            return error
-        finally:
-            self._connections.drop(connection)
+        with self._unprepared_connection() as connection:
+            try:
+                refuse_unusable(connection, version_of(connection), self._schema)
+            except MossError as error:
+                return error
         return None
 
     def after_fork_in_child(self) -> None:

@@ -31,12 +31,11 @@ class Unconfirmed(MossError):  # noqa: N818 - the outcome is unknown, so it may 
     def __init__(self, reason: str) -> None:
         super().__init__(
             "STORAGE_UNKNOWN",
-            f"it is not known whether what was just written is there ({reason}); look before you try again",
+            f"it is not known if the last write succeeded ({reason}); read before you try again",
         )
 
 
 def busy_error(timeout_s: float) -> MossError:
-    """Return the error of a write that timed out waiting for the lock."""
     return MossError(
         "STORAGE_BUSY",
         f"other writers kept the store busy for {timeout_s:g} s; nothing was written, try again",
@@ -45,7 +44,6 @@ def busy_error(timeout_s: float) -> MossError:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Return True if the connection was lost or could not be opened."""
     if not isinstance(error, psycopg.OperationalError):
         return False
     return error.sqlstate is None or error.sqlstate in _STOPPED or error.sqlstate.startswith("08")
@@ -76,7 +74,7 @@ def public_error(error: Exception, url: str) -> MossError | None:
 def storage_error(error: Exception, url: str, *, detailed: bool = True) -> MossError | None:
     """Translate an error, None if it has no translation; `url` is the URL without its password.
 
-    Unless it is `detailed` the message repeats nothing that the server or the driver said.
+    Unless it is `detailed`, the message repeats no text of the server or the driver.
     """
     short = descriptor_limit_error(error)
     if short is not None:
@@ -95,7 +93,7 @@ def _file_error(error: OSError) -> MossError:
     return MossError("STORAGE_READONLY", f"a file of this machine could not be read or written ({error})")
 
 
-def _server_error(error: psycopg.Error, url: str, said: str) -> MossError | None:
+def _server_error(error: psycopg.Error, url: str, reason: str) -> MossError | None:
     state = error.sqlstate or ""
     if state in _FULL:
         return MossError("STORAGE_FULL", f"the server of {url} has no space left; free some there and try again")
@@ -104,25 +102,25 @@ def _server_error(error: psycopg.Error, url: str, said: str) -> MossError | None
     if state in _RETRYABLE:
         return _busy("other writers were in the way; nothing was written, try again")
     if state in _REFUSED or state in _READ_ONLY:
-        reason = "takes no writes: it is a standby, or set to be read only" if state in _READ_ONLY else said
+        if state in _READ_ONLY:
+            reason = "takes no writes: it is a standby, or set to be read only"
         return MossError("STORAGE_READONLY", f"the server of {url}: {reason}")
     if isinstance(error, errors.QueryCanceled):
-        message = f"the server of {url} broke off what took too long for it ({said}); nothing was written"
-        return _busy(message)
+        return _busy(f"the server of {url} cancelled a slow statement ({reason}); nothing was written")
     if any(text in str(error) for text in _INVALID_OPTION_TEXTS):
-        return MossError("INVALID_REQUEST", f"{url} is no URL that can be opened: {said}")
+        return MossError("INVALID_REQUEST", f"{url} is no URL that can be opened: {reason}")
     if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
-        return MossError("STORAGE_CORRUPT", f"the database of {url} is damaged ({said})")
+        return MossError("STORAGE_CORRUPT", f"the database of {url} is damaged ({reason})")
     if isinstance(error, (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)):
-        return MossError("INVALID_REQUEST", "a text holds what PostgreSQL cannot keep; remove it")
-    return _connection_error(error, url, said) if is_lost(error) else None
+        return MossError("INVALID_REQUEST", "a text has a character that PostgreSQL cannot store; remove it")
+    return _connection_error(error, url, reason) if is_lost(error) else None
 
 
-def _connection_error(error: psycopg.Error, url: str, said: str) -> MossError:
+def _connection_error(error: psycopg.Error, url: str, reason: str) -> MossError:
     if is_refused(error):
         todo = "; the password goes into the file that PGPASSFILE names" if "password" in str(error) else ""
-        return MossError("STORAGE_READONLY", f"{url} could not be opened: {said}{todo}")
-    return _busy(f"{url} cannot be reached ({said}); nothing was written, try again")
+        return MossError("STORAGE_READONLY", f"{url} could not be opened: {reason}{todo}")
+    return _busy(f"{url} cannot be reached ({reason}); nothing was written, try again")
 
 
 def _busy(message: str) -> MossError:

@@ -6,16 +6,17 @@ from moss_memory.errors import MossError
 from moss_memory.storage.consistency import breaking, dangling, describe
 from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, CheckResult
 from moss_memory.storage.schema_version import SCHEMA_VERSION
+from moss_memory.storage.transaction_context import committing
 
 from . import server_health
-from .connections import connect
+from .connections import open_connection
 from .schema import version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     from .engine import PostgresEngine
     from .transaction import PostgresTransaction
@@ -40,7 +41,7 @@ def check_health(engine: PostgresEngine, call: CallContext, *, fix: bool) -> Ite
 
 def _check_server(engine: PostgresEngine) -> list[CheckResult]:
     """Check the server, and report a missing schema without creating it."""
-    with connect(engine.url) as connection:
+    with open_connection(engine.url) as connection:
         found = [result for check in _SERVER_CHECKS for result in check(connection, engine.url)]
         if version_of(connection) == 0:
             found.append(CheckResult("schema", PENDING, version=0, known=SCHEMA_VERSION, capsules=0))
@@ -49,12 +50,8 @@ def _check_server(engine: PostgresEngine) -> list[CheckResult]:
 
 def _run_in_transaction(engine: PostgresEngine, call: CallContext, subject: str, check: Check) -> Iterator[CheckResult]:
     def run() -> list[CheckResult]:
-        tx = engine.begin_read(snapshot=True, call=call)
-        try:
+        with committing(engine.begin_read(snapshot=True, call=call)) as tx:
             return list(check(tx))
-        finally:
-            tx.rollback()
-            tx.release()
 
     return _run(engine, subject, run)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .transaction import PostgresTransaction, PostgresWrite
 
-    PostingLists = dict[int, tuple[int, int]]
+    WordCounts = dict[int, tuple[int, int]]
     """The number of words of each slot, and the sum of their weights."""
 
 _TABLES = (
@@ -38,16 +38,16 @@ _BLOCKS_AT_ONCE = 500
 
 def check_index(tx: PostgresTransaction) -> None:
     """Raise `STORAGE_CORRUPT` if the index does not agree with the texts in the snapshot of this transaction."""
-    numbers: dict[str, int] = dict(tx.stream("select coalesce(whole, term), id from search_terms"))
-    expected = dict(_tokenize_texts(tx, numbers))
+    term_ids: dict[str, int] = dict(tx.stream("select coalesce(whole, term), id from search_terms"))
+    expected = dict(_tokenize_texts(tx, term_ids))
     stored = _read_postings(tx)
     for (slot,) in tx.stream("select slot from search_deleted"):
         stored.pop(slot, None)
     if expected != stored:
-        raise _mismatch_error("what the texts hold and what the postings say are not the same")
+        raise _mismatch_error("the postings differ from the words of the texts")
     total = tx.row("select cast(sum(docs) as bigint) from search_totals") or (0,)
     if (total[0] or 0) != tx.value("select count(*) from search_docs"):
-        raise _mismatch_error("the number of documents is another than that of their rows")
+        raise _mismatch_error("the count of documents differs from the number of their rows")
 
 
 def rebuild_index(tx: PostgresWrite) -> None:
@@ -59,24 +59,24 @@ def rebuild_index(tx: PostgresWrite) -> None:
     tx.run("insert into changed_documents (doc) select doc from search_source")
 
 
-def _tokenize_texts(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+def _tokenize_texts(tx: PostgresTransaction, term_ids: dict[str, int]) -> Iterator[tuple[int, tuple[int, int]]]:
     """Yield the slot of each document with the count and weight of its words, computed from its text."""
     for doc, slot, workspace, live, title, body, *indexed in tx.stream(_DOCUMENTS):
         if doc is None or slot is None:
-            raise _mismatch_error("a text is not indexed, or what is indexed is no longer there")
-        cut = TokenizedDocument(doc, slot, workspace, live, title, body)
-        if not cut.words <= numbers.keys():
+            raise _mismatch_error("a text is not indexed, or an indexed text does not exist")
+        tokenized = TokenizedDocument(doc, slot, workspace, live, title, body)
+        if not tokenized.words <= term_ids.keys():
             raise _mismatch_error("a term of a text is not in the dictionary")
-        _, _, *row, weights, _, _ = cut.row(numbers)
+        _slot, _doc, *row, weights, _sizes, _positions = tokenized.row(term_ids)
         if row != indexed:
-            raise _mismatch_error("a text was changed without its index")
+            raise _mismatch_error("a text was changed, its index was not")
         if weights:
             yield slot, (len(weights), sum(weights))
 
 
-def _read_postings(tx: PostgresTransaction) -> PostingLists:
+def _read_postings(tx: PostgresTransaction) -> WordCounts:
     """Return the count and weight of the words of each slot, read from the postings."""
-    found: PostingLists = {}
+    found: WordCounts = {}
     (rows,) = tx.together((BUFFERED.format(""), {}))
     _add(found, Buffered.of(rows[0]).postings)
     for part in _batches(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
@@ -84,7 +84,7 @@ def _read_postings(tx: PostgresTransaction) -> PostingLists:
     return found
 
 
-def _add(found: PostingLists, postings: Postings) -> None:
+def _add(found: WordCounts, postings: Postings) -> None:
     slots, which, counts = np.unique(postings.slots, return_inverse=True, return_counts=True)
     weights = np.bincount(which, weights=postings.weights, minlength=len(slots)).astype(np.int64)
     for slot, count, weight in zip(slots.tolist(), counts.tolist(), weights.tolist(), strict=True):

@@ -10,6 +10,7 @@ import psycopg
 
 from moss_memory.errors import MossError
 from moss_memory.log import INFO, log
+from moss_memory.storage.transaction_context import committing
 
 from .segments import SEGMENTS_LOCK, flush, remove_orphans, sum_totals, sweep
 
@@ -17,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     from .engine import PostgresEngine
     from .transaction import PostgresTransaction
@@ -37,8 +38,7 @@ def maintain(engine: PostgresEngine, call: CallContext) -> None:
 
 def _run(engine: PostgresEngine, call: CallContext, step: Callable[[PostgresTransaction], bool]) -> bool:
     """Run a step in a transaction, unless another process is maintaining; return True if there is more to do."""
-    tx = engine.begin_read(snapshot=False, call=call)
-    try:
+    with committing(engine.begin_read(snapshot=False, call=call)) as tx:
         tx.queue("begin")
         if not tx.value(f"select cast(pg_try_advisory_xact_lock({SEGMENTS_LOCK}) as integer)"):
             return False
@@ -47,6 +47,3 @@ def _run(engine: PostgresEngine, call: CallContext, step: Callable[[PostgresTran
         more = engine.is_current(version) and step(tx)
         tx.send("commit", None)
         return more
-    finally:
-        tx.rollback()
-        tx.release()

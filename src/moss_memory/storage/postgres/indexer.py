@@ -57,7 +57,6 @@ class TokenizedDocument:
 
     @property
     def words(self) -> set[str]:
-        """The distinct words."""
         return {*self.title, *self.body}
 
     def row(self, numbers: dict[str, int]) -> tuple[Any, ...]:

@@ -11,8 +11,7 @@ from moss_memory.search.expression import Operand
 
 from .codec import HEAVY, IN_BODY, POSITIONS, TITLE_WEIGHT
 from .documents import Documents, DocumentTable
-from .phrases import starts_in, whole_weights
-from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, keys_of
+from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_varint_array, keys_of, runs
 from .term_dictionary import key_of, prefix_of
 
 TYPE_CHECKING = False
@@ -60,7 +59,6 @@ class Index:
 
     @property
     def all(self) -> Documents:
-        """All documents."""
         if self._all is None:
             self.read([])
         assert self._all is not None
@@ -120,6 +118,51 @@ class Index:
         return held if held.is_whole else self.read(wanted, positions=True)
 
 
+class _DecodedPositions:
+    """The decoded positions of postings, and for each posting the index of its first position and their count."""
+
+    __slots__ = ("counts", "first", "numbers", "weights")
+
+    def __init__(self, postings: Postings) -> None:
+        self.numbers = decode_varint_array(postings.positions)
+        edges = np.append(0, np.cumsum(postings.positions < 128))
+        ends = edges[np.cumsum(postings.lengths)]
+        first = ends - np.diff(ends, prepend=0)
+        first += postings.sizes == 0  # skip the size
+        is_heavy = postings.weights == HEAVY
+        self.weights = postings.weights.astype(np.int64)
+        self.weights[is_heavy] = self.numbers[first[is_heavy]]
+        self.first = first + is_heavy
+        self.counts = ends - self.first
+
+
+def whole_weights(postings: Postings) -> Numbers:
+    """Return the actual weight of each posting, also if it is too large for one byte."""
+    return _DecodedPositions(postings).weights
+
+
+def starts_in(postings: Postings, documents: Numbers, distance: int) -> Numbers:
+    """Return the starts of phrases in which these terms are at a distance from the first term.
+
+    A start is one integer, made of a document and a position: the starts of all terms of a phrase are compared as sets.
+    `documents` has the document of each posting.
+    """
+    if not len(postings):
+        return np.zeros(0, dtype=np.int64)
+    found = _DecodedPositions(postings)
+    counts = found.counts
+    steps = found.numbers[runs(found.first, counts)]
+    walked = np.append(0, np.cumsum(steps))
+    first = np.cumsum(counts) - counts
+    in_title = (found.weights - counts) // (TITLE_WEIGHT - 1)
+    body = first + in_title
+    from_title = documents * POSITIONS - distance - walked[first]
+    from_body = documents * POSITIONS - distance - walked[body] + IN_BODY
+    is_body = np.arange(len(steps)) >= np.repeat(body, counts)
+    starts: Numbers = walked[1:] + np.where(is_body, np.repeat(from_body, counts), np.repeat(from_title, counts))
+    return starts
+
+
 class PostingLists:
     """The posting lists of some terms."""
 
@@ -146,7 +189,6 @@ class PostingLists:
         self._weights = weights.astype(np.float64)
 
     def of(self, number: int) -> Weights:
-        """Return the documents that contain a term."""
         chosen = self._numbers == number
         return self._at[chosen], self._weights[chosen]
 

@@ -99,7 +99,6 @@ class Postings:
         return Postings(self.numbers[at], self.slots[at], self.weights[at], sizes, lengths, positions)
 
     def concat(self, other: Postings) -> Postings:
-        """Return these postings followed by others."""
         return Postings(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.FIELDS))
 
     def blocks(self) -> list[tuple[Any, ...]]:
@@ -138,7 +137,6 @@ def shared_key(number: Any) -> Any:
 
 
 def keys_of(numbers: Iterable[int]) -> list[int]:
-    """Return the keys of all blocks that may contain these terms."""
     own = set(numbers)
     return [*own, *{shared_key(number) for number in own}]
 
@@ -183,7 +181,6 @@ def runs(starts: Numbers, lengths: Numbers) -> Numbers:
 
 
 def decode_varint_array(data: bytes | Numbers) -> Numbers:
-    """Decode varints to an array."""
     raw = _bytes_in(data) if isinstance(data, bytes) else data
     ends = np.flatnonzero(raw < 128)
     found = raw[ends].astype(np.int64)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Result
 
     from .engine import PostgresEngine
@@ -125,7 +125,7 @@ def _is_storage_error(error: MossError | psycopg.Error) -> bool:
 def _unknown_error(call: CallContext) -> MossError:
     return MossError(
         "STORAGE_UNKNOWN",
-        f"the connection was lost while `{call.operation}` was committed, and it could not be found out whether it was "
-        "done. Send the same call again with `call_id` as `idempotency_key` (MCP: in `_meta`): it is carried out once",
+        f"the connection was lost while `{call.operation}` was committed, and its outcome is unknown. "
+        "Send the same call again with `call_id` as `idempotency_key` (MCP: in `_meta`): it runs once",
         details={"call_id": call.key},
     )

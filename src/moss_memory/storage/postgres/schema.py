@@ -62,14 +62,14 @@ def refuse_unusable(connection: Connection, version: int, wanted: int) -> None:
     if version < 0 < wanted:
         raise MossError(
             "NOT_A_STORE",
-            "`moss migrate` has not filled this store to its end. Run it again, with the same source and `--to`, and "
-            "it goes on; or empty the database",
+            "`moss migrate` has not finished this store. Run it again with the same source and `--to` to continue, or "
+            "empty the database",
         )
     version = abs(version)
     if version > SCHEMA_VERSION and not (version == SCHEMA_VERSION + 1 and _is_additive(connection)):
         raise MossError(
             "NOT_A_STORE",
-            f"the store was made by a newer Moss (schema {version}, this one knows {SCHEMA_VERSION}); update Moss",
+            f"the store was made by a newer Moss (schema {version}, this one supports {SCHEMA_VERSION}); update Moss",
             details=_versions(version),
         )
     if version < SCHEMA_VERSION and not all(one.is_additive for one in migrations_after(version)):

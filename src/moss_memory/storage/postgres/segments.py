@@ -10,7 +10,7 @@ import numpy as np
 
 from . import segment_size
 from .codec import deltas, encode_varints
-from .documents import BUFFERED, SEGMENT_COLUMNS, Buffered, hash_of
+from .documents import BUFFERED, SEGMENT_COLUMNS, Buffered, hash_workspace
 from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_deltas, keys_of, shared_key
 from .term_dictionary import TERMS_LOCK
 
@@ -80,9 +80,8 @@ def flush(tx: PostgresTransaction) -> bool:
 
 
 def write_documents(tx: PostgresTransaction, rows: list[Row]) -> None:
-    """Write documents of the indexer as a segment."""
     slots, docs, workspaces, lives, lengths, terms, *columns = zip(*rows, strict=True)
-    hashes = np.frombuffer(b"".join(map(hash_of, workspaces)), dtype=np.uint64)
+    hashes = np.frombuffer(b"".join(map(hash_workspace, workspaces)), dtype=np.uint64)
     kinds = SEGMENT_COLUMNS.values()
     values = [np.array(one, dtype=kind) for one, kind in zip((slots, docs, lengths, lives, hashes), kinds, strict=True)]
     counts = np.array([len(weights) for weights in columns[0]])
@@ -209,7 +208,6 @@ def _rewrite_blocks(tx: PostgresTransaction, segment: int, deleted: Numbers, ter
 
 
 def _rewrite_documents(tx: PostgresTransaction, segment: int, columns: list[Numbers]) -> None:
-    """Replace the documents of a segment, under a new tag; remove the segment if none is left."""
     if not len(columns[0]):
         tx.queue("delete from search_segments where segment = :segment", {"segment": segment})
         return

@@ -6,7 +6,7 @@ import psycopg
 
 from moss_memory.storage.health import DAMAGED, PENDING, SOUND, CheckResult
 
-from .connection_options import is_local, options_of
+from .connection_options import is_local, resolve_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def server(connection: Connection, url: str) -> Iterator[CheckResult]:
     """Check the server of the connection and its encryption."""
     version, standby, size_bytes, timeline = _row(connection, _SERVER)
     info = connection.info
-    options = options_of(url)
+    options = resolve_options(url)
     encrypted = bool(connection.pgconn.ssl_in_use)
     verified = encrypted and str(options.get("sslmode", "")).startswith("verify-")
     yield CheckResult(
@@ -90,7 +90,7 @@ def connections(connection: Connection, _: str) -> Iterator[CheckResult]:
 
 def hosts(_: Connection, url: str) -> Iterator[CheckResult]:
     """Check the role of each host if the URL names several: primary, standby, or gone."""
-    options = options_of(url)
+    options = resolve_options(url)
     named = _hosts(options)
     for host, port in named if len(named) > 1 else ():
         state, role = _find_role({**options, "host": host, "port": port, "target_session_attrs": "any"})
@@ -98,7 +98,6 @@ def hosts(_: Connection, url: str) -> Iterator[CheckResult]:
 
 
 def _hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the hosts of a URL, each with its port."""
     named = str(options.get("host") or "").split(",")
     ports = str(options.get("port") or "5432").split(",")
     return [(host, ports[at] if len(ports) > 1 else ports[0]) for at, host in enumerate(named)]

@@ -6,9 +6,10 @@ import time
 
 import psycopg
 
-from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
+from moss_memory.storage.call import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
 from .clock import is_wall_clock
+from .connections import is_idle
 from .error_mapping import Unconfirmed, is_lost
 from .statements import expand_rows, translate_sql
 
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, TypeAlias
 
-    from moss_memory.search.hits import Hits
-    from moss_memory.search.request import SearchRequest
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.search.request import Hits, SearchRequest
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Parameters, Row
 
     from .connections import Connection
@@ -51,11 +51,6 @@ class PostgresTransaction(ReadTransactionBase):
         self._queued: list[tuple[str, list[Any] | None]] = [(SNAPSHOT, None)] if snapshot else []
 
     @property
-    def connection(self) -> Connection:
-        """The connection; the first access begins the transaction."""
-        return self._connection or self._begin()
-
-    @property
     def now_ms(self) -> int:
         if not is_wall_clock(self.call):
             return self._now_ms
@@ -64,7 +59,7 @@ class PostgresTransaction(ReadTransactionBase):
         return self._server_ms
 
     @property
-    def erases(self) -> dict[str, Any]:
+    def erasure_scope(self) -> dict[str, Any]:
         return {"scope": "database"}  # not the server's log, standbys and backups
 
     def _begin(self) -> Connection:
@@ -82,7 +77,7 @@ class PostgresTransaction(ReadTransactionBase):
 
     def _send_all(self, statements: list[tuple[str, list[Any] | None]], *, binary: bool = False) -> list[Cursor]:
         first = self._connection is None
-        connection = self.connection
+        connection = self._connection or self._begin()
         queued, self._queued = self._queued, []
         try:
             return _run_pipeline(connection, queued, statements, binary)
@@ -133,9 +128,7 @@ class PostgresTransaction(ReadTransactionBase):
 
     def _open_block(self) -> None:
         """Queue the begin of a transaction, which a cursor needs, if none is open."""
-        if not self._queued and (
-            self._connection is None or self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        ):
+        if not self._queued and (self._connection is None or is_idle(self._connection)):
             self._queued.append((SNAPSHOT, None))
 
     def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
@@ -151,11 +144,11 @@ class PostgresTransaction(ReadTransactionBase):
             from .word_search import by_words  # most calls search nothing
 
             return by_words(self, request)
-        from moss_memory.search.ranking import by_meaning
+        from moss_memory.search.ranking import by_vectors
 
-        from .vector_search import PostgresSearching
+        from .vector_search import PostgresSearchIndex
 
-        return by_meaning(PostgresSearching(self._engine, self), request)
+        return by_vectors(PostgresSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} = any(:{parameter})"
@@ -166,7 +159,7 @@ class PostgresTransaction(ReadTransactionBase):
     def rollback(self) -> None:
         self._queued = []
         connection = self._connection
-        if connection is not None and not connection.closed and not _is_idle(connection):
+        if connection is not None and not connection.closed and not is_idle(connection):
             try:
                 connection.execute("; ".join(["rollback", *self._undo_statements()]))
             except psycopg.Error:
@@ -193,9 +186,10 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def __init__(self, engine: PostgresEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, snapshot=False)
         self._timeout_s = timeout_s
-        self._number = 0
+        self._event_number = 0
+        """The number reserved for the event of this call, which precedes the numbers of its changes; 0 if none."""
         self._indexes = False
-        self._erases = False
+        self._must_erase = False
         self._index_is_due = False
         self._taken: list[str] = []
         self._learnt: dict[int, dict[str, int]] = {}
@@ -205,8 +199,8 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             self._begin()
 
     def _begin(self) -> Connection:
-        connection, self._number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
-        self._taken = [f"select give_back_change({self._number})"]
+        connection, self._event_number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
+        self._taken = [f"select give_back_change({self._event_number})"]
         self._connection = connection
         self._began_s = time.monotonic()
         return connection
@@ -228,7 +222,6 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         return cursor
 
     def _note_effects(self, statement: TranslatedSql) -> None:
-        """Note if documents were changed, and advance the sequence of a table after rows with given numbers."""
         self._indexes = self._indexes or statement.changes_documents
         if table := statement.counted_in:
             self._queued.append((
@@ -280,31 +273,31 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
             self.begin()  # assigns the number
-            self._changes = self._number * CHANGES_PER_CALL
+            self._changes = self._event_number * CHANGES_PER_CALL
         self._changes += count
         return self._changes
 
     def advance_event_sequence(self, seq: int) -> None:
         self.begin()
-        if seq >= self._number:
-            self._number = seq + 1
+        if seq >= self._event_number:
+            self._event_number = seq + 1
             self._changes = 0
             advance = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
-            self.execute(advance, {"number": self._number})
+            self.execute(advance, {"number": self._event_number})
 
     def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
             from moss_memory.storage.idempotency import sql  # only purges need it
 
-            self.run(sql["forget_answers"])
-            self._erases = True
-        result.update({field: True, **self.erases})
+            self.run(sql["empty_answers"])
+            self._must_erase = True
+        result.update({field: True, **self.erasure_scope})
 
     def _pause(self) -> None:
         self.release()
 
     def _insert_event(self, event: Parameters) -> None:
-        number, self._number = self._number, 0
+        number, self._event_number = self._event_number, 0
         self.queue(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin) values ("
             f"{':seq' if number else 'default'}, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
@@ -315,7 +308,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         if self._connection is None:
             return
         self._update_index()
-        if self._number and not self._changes:
+        if self._event_number and not self._changes:
             self._queued.append((self._taken[0], None))  # its number is unused
         warnings: list[str] = []
 
@@ -354,11 +347,11 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def _update_index(self) -> None:
         """Index changed documents, and remove erased ones from the index."""
-        if self._indexes or self._erases:
+        if self._indexes or self._must_erase:
             from .indexer import index_changes
 
-            self._index_is_due = index_changes(self, erases=self._erases) or self._index_is_due
-            self._indexes = self._erases = False
+            self._index_is_due = index_changes(self, erases=self._must_erase) or self._index_is_due
+            self._indexes = self._must_erase = False
 
     def begin_snapshot(self) -> None:
         """Index the changes of this call, so that its own searches find them."""
@@ -377,10 +370,6 @@ class MigrationTransaction(PostgresWrite):
         self._indexes = True
         self._update_index()
         self.send("select 1", None)  # sends the queued statements
-
-
-def _is_idle(connection: Connection) -> bool:
-    return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
 
 def _run_pipeline(

@@ -12,7 +12,6 @@ _SECRETS = ("password", "sslpassword", "scram_client_key", "scram_server_key", "
 
 
 def is_url(text: str) -> bool:
-    """Return True if a text is the URL of a PostgreSQL server."""
     return text.startswith(SCHEMES)
 
 
@@ -36,7 +35,6 @@ def has_password(url: str) -> bool:
 
 
 def without_password(url: str) -> str:
-    """Return the URL without its secrets."""
     parts = _PARTS.match(url)
     if parts is None or not is_well_formed(url):
         return f"{url.partition('://')[0]}://…" if is_url(url) else "…"

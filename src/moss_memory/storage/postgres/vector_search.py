@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from .posting_lists import Index
-from .word_search import Question, Scope, by_words
+from .word_search import PostgresFilters, PostgresWordQuery, by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from moss_memory.search.embedding_queue import VectorEngine
-    from moss_memory.search.hits import Hits
-    from moss_memory.search.request import SearchRequest
+    from moss_memory.search.query import Query
+    from moss_memory.search.request import Hits, SearchRequest
     from moss_memory.search.vectors import ChunkVectors, VectorRows
     from moss_memory.storage.engine import ReadTransaction
 
@@ -25,7 +25,7 @@ _SINCE = (
 )
 
 
-class PostgresSearching:
+class PostgresSearchIndex:
     """The search by words in one transaction."""
 
     def __init__(self, engine: PostgresEngine, tx: PostgresTransaction) -> None:
@@ -41,16 +41,13 @@ class PostgresSearching:
         """Read a row, because the snapshot begins with the first statement."""
         self._tx.row("select seq from unembedded limit 1")
 
-    def scope(self, request: SearchRequest) -> Scope:
-        """Return the filters of a request, including the negated parts of its query."""
-        return Scope(self._tx, request, self._index, without=request.query.unwanted)
+    def filters(self, request: SearchRequest) -> PostgresFilters:
+        return PostgresFilters(self._tx, request, self._index, without=request.query.unwanted)
 
-    def question(self, words: Sequence[str]) -> Question:
-        """Look up the words of a natural question."""
-        return Question(self._index, words)
+    def word_query(self, query: Query) -> PostgresWordQuery:
+        return PostgresWordQuery(self._index, query)
 
     def by_words(self, request: SearchRequest) -> Hits:
-        """Return one page of hits by words alone."""
         return by_words(self._tx, request)
 
 
@@ -74,7 +71,6 @@ class PostgresVectors:
         return self._tx.stream(_SINCE, {"model": model, "size": size, "seen": str(seen)})
 
     def numbers(self) -> list[int]:
-        """Return the seq of every vector."""
         return [seq for (seq,) in self._tx.rows("select seq from vectors")]
 
     def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:

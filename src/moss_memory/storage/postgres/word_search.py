@@ -1,7 +1,7 @@
 """Search by words on PostgreSQL: read the postings of the words, and compute bm25 as FTS5 does.
 
 The same numbers are added in the same order, so that scores are equal to the last bit and ties are the same.
-`Scope` has the filters of a search and the documents within them.
+`PostgresFilters` has the filters of a search and the documents within them.
 """
 
 from __future__ import annotations
@@ -13,19 +13,29 @@ import numpy as np
 
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.expression import positive_operands
-from moss_memory.search.hits import Document, Hit, Hits, Matcher, codes_of, number_of, rows_of
-from moss_memory.search.ranking import BM25_MAX_PER_IDF, SHARE_WEIGHT, Word, best_page, forms_of, ranges_of
-from moss_memory.search.request import SearchFilters, either
+from moss_memory.search.ranking import BM25_MAX_PER_IDF, SHARE_WEIGHT, Word, best_page
+from moss_memory.search.request import (
+    Document,
+    Hit,
+    Hits,
+    SearchFilters,
+    any_source,
+    rows_in_source,
+    source_codes,
+    sql_number,
+)
+from moss_memory.search.tokens import WordRange, forms_of
 
 from .posting_lists import Index, MatchEvaluator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
     from moss_memory.registry.tool_groups import SearchSource
     from moss_memory.search.expression import Expression, Operand
+    from moss_memory.search.query import Query
     from moss_memory.search.request import SearchRequest
 
     from .posting_lists import Weights
@@ -45,29 +55,31 @@ def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
     query = request.query
     index = Index(tx)
     if query.expression is None:
-        scope = Scope(tx, request, index, without=query.unwanted)
-        question = Question(index, query.words)
-        at, scores = question.scores(scope)
-        matcher = Matcher(question.forms())
+        filters = PostgresFilters(tx, request, index, without=query.unwanted)
+        words = PostgresWordQuery(index, query)
+        at, scores = words.scores(filters)
+        forms, operands = words.forms(), []
     else:
-        scope = Scope(tx, request, index)
+        filters = PostgresFilters(tx, request, index)
         matched = MatchEvaluator(index, query.expression)
+        at = filters.filter_mask(matched.mask)
         if query.excludes:
-            return _search_all_except(scope, index.all.docs[scope.filter_mask(matched.mask)].tolist(), request)
-        matcher = Matcher(operands=positive_operands(query.expression))
-        at = scope.filter_mask(matched.mask)
+            return _search_all_except(filters, index.all.docs[at].tolist(), request)
         scores = bm25(index, matched.phrases)[at]
+        forms, operands = [], positive_operands(query.expression)
 
     def find_best(most: int) -> tuple[list[tuple[float, int]], int]:
         top = top_positions(scores, most)
         return list(zip(scores[top].tolist(), index.all.docs[at[top]].tolist(), strict=True)), len(at)
 
-    page, total = best_page(find_best, request, scope)
-    return Hits([Hit(Document.of(doc), score) for score, doc in page], total, matcher)
+    page, total = best_page(find_best, request, filters)
+    return Hits([Hit(Document.of(doc), score) for score, doc in page], total, forms, operands)
 
 
-class Scope(SearchFilters):
+class PostgresFilters(SearchFilters):
     """The filters of one search, as conditions on the documents of the index."""
+
+    _number = "number"
 
     def __init__(
         self,
@@ -89,7 +101,6 @@ class Scope(SearchFilters):
         return None if self._without is None else MatchEvaluator(self._index, self._without).mask
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement with the parameters of the filters and these, and return its rows."""
         return list(self._tx.rows(sql, {**self.parameters, **values}))
 
     def filter_mask(self, mask: Numbers) -> Numbers:
@@ -112,42 +123,31 @@ class Scope(SearchFilters):
         if not len(docs):
             return docs
         if len(docs) > MANY and not self._has_conditions:
-            parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in residual]
+            parts = [f"select {sql_number(source)} from {source.table} where not {source.alive}" for source in residual]
             return [doc for (doc,) in self.rows(" union all ".join(parts))]
-        condition = either(residual, "number")
+        condition = any_source(residual, "number")
         sql = f"select number from unnest(cast(:moss_docs as bigint[])) as given (number) where true{condition}"
         # As text: the driver would inspect every number of a list.
         inside = self.rows(sql, moss_docs=f"{{{','.join(map(str, docs.tolist()))}}}")
         return docs[~np.isin(docs, [doc for (doc,) in inside])]
 
-    def documents(self, number: str) -> str:
-        """Return all filters as SQL over a column of document numbers."""
-        condition = either(self.row_conditions, number)
+    def document_condition(self, number: str) -> str:
+        condition = any_source(self.row_conditions, number)
         if self.unwanted is not None:
             condition += f" and not ({number} = any(:moss_unwanted))"
             self.parameters["moss_unwanted"] = self._index.all.docs[self.unwanted].tolist()
         return condition
-
-    def among(self, docs: list[int]) -> set[int]:
-        """Return those of the documents that are within the filters."""
-        return self._select(docs, self.documents("number"))
-
-    def half_scored(self, docs: list[int]) -> set[int]:
-        """Return those of the documents that get half of their score."""
-        conditions = self.half_score_conditions(docs)
-        return self._select(docs, either(conditions, "number")) if conditions else set()
 
     def _select(self, docs: list[int], condition: str) -> set[int]:
         sql = f"select number from unnest(:moss_docs) as given (number) where true{condition}"
         return {doc for (doc,) in self.rows(sql, moss_docs=docs)}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
-        """Return the last change of documents, comparable across sources; at most the newest N of each source."""
         statements = []
         for source in self.sources:
-            if rows := rows_of(source, docs):
+            if rows := rows_in_source(source, docs):
                 sql = (
-                    f"select {number_of(source)}, updated_at, change_seq from {source.table} where row_id = any(:rows)"
+                    f"select {sql_number(source)}, updated_at, change_seq from {source.table} where row_id = any(:rows)"
                     " order by updated_at desc, change_seq desc, row_id desc limit :most"
                 )
                 statements.append((sql, {"rows": rows, "most": most}))
@@ -158,7 +158,7 @@ def _are_of(sources: Iterable[SearchSource], docs: Numbers) -> Numbers:
     """Return a mask of the documents that belong to one of the sources."""
     is_one = np.zeros(16, dtype=bool)
     is_one[[source.code for source in sources]] = True
-    found: Numbers = is_one[codes_of(docs)]
+    found: Numbers = is_one[source_codes(docs)]
     return found
 
 
@@ -181,13 +181,13 @@ def bm25(index: Index, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
     return found
 
 
-class Question:
+class PostgresWordQuery:
     """A natural question looked up in the index: its words in all their forms, the rarest first."""
 
-    def __init__(self, index: Index, words: Sequence[str]) -> None:
+    def __init__(self, index: Index, query: Query) -> None:
         self._index = index
-        spans = ranges_of(words)
-        index.load_terms([(span.beginning, span.end) for span in spans], words)
+        spans = [WordRange(word, stem) for word, stem in zip(query.words, query.stems, strict=True)]
+        index.load_terms([(span.beginning, span.end) for span in spans], query.words)
         forms = forms_of(spans, [index.between((span.beginning, span.end)) for span in spans])
         postings = index.read([number for rows in forms for _, number in rows])
         found: list[tuple[Word, list[Weights]]] = []
@@ -207,27 +207,27 @@ class Question:
         """Return every form of every word that is in the index."""
         return [form for word, _ in self._words for form in word.forms]
 
-    def scores(self, scope: Scope) -> tuple[Numbers, Numbers]:
+    def scores(self, filters: PostgresFilters) -> tuple[Numbers, Numbers]:
         """Return the positions of the documents within the filters that contain any of the words, and their scores."""
-        at, scores, shares = self._evaluate(scope)
+        at, scores, shares = self._evaluate(filters)
         return at, SHARE_WEIGHT * shares + scores
 
-    def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
+    def score_all(self, filters: PostgresFilters) -> list[tuple[int, float, float]]:
         """Return every document within the filters that contains any of the words.
 
         Each as its number, its bm25 divided by its maximum, and the share of the words that it contains, weighted by
         idf.
         """
-        at, scores, shares = self._evaluate(scope)
+        at, scores, shares = self._evaluate(filters)
         return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
 
-    def _evaluate(self, scope: Scope) -> tuple[Numbers, Numbers, Numbers]:
+    def _evaluate(self, filters: PostgresFilters) -> tuple[Numbers, Numbers, Numbers]:
         """Return the positions of matches within the filters, their bm25 divided by its maximum, and their shares."""
         contained = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
         for row, (_, forms) in zip(contained, self._words, strict=False):
             for at, _ in forms:
                 row[at] = True
-        inside = scope.filter_mask(np.logical_or.reduce(contained))
+        inside = filters.filter_mask(np.logical_or.reduce(contained))
         phrases = [(len(weights[0]), weights) for _, forms in self._words for weights in forms]
         scores = bm25(self._index, phrases)[inside] * (1 / (BM25_MAX_PER_IDF * self.weight))
         return inside, scores, self._shares(contained[:, inside])
@@ -248,20 +248,20 @@ class Question:
         )
 
 
-def _search_all_except(scope: Scope, matched: list[int], request: SearchRequest) -> Hits:
+def _search_all_except(filters: PostgresFilters, matched: list[int], request: SearchRequest) -> Hits:
     """Return one page of all documents within the filters except these, newest first."""
     parts = [
-        f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
-        f" where {condition} and not ({number_of(source)} = any(:moss_docs))"
-        for source, condition in scope.row_conditions.items()
+        f"select {sql_number(source)} as doc, updated_at, change_seq from {source.table}"
+        f" where {condition} and not ({sql_number(source)} = any(:moss_docs))"
+        for source, condition in filters.row_conditions.items()
     ]
     source = " union all ".join(parts)
-    total: int = scope.rows(f"select count(*) from ({source}) as found", moss_docs=matched)[0][0]
-    rows = scope.rows(
+    total: int = filters.rows(f"select count(*) from ({source}) as found", moss_docs=matched)[0][0]
+    rows = filters.rows(
         f"select doc from ({source}) as found order by updated_at desc, change_seq desc, doc desc"
         " limit :moss_limit offset :moss_offset",
         moss_docs=matched,
         moss_limit=request.limit,
         moss_offset=request.offset,
     )
-    return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total, Matcher())
+    return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total)

@@ -78,7 +78,7 @@ def leftovers(path: str) -> list[str]:
 
 
 def _is_being_made(copy: str, maker: str) -> bool:
-    """Return whether a process is making a copy; in a container a new process may reuse an earlier one's number."""
+    """Return True if a process is making a copy; in a container a new process may reuse an earlier one's number."""
     if maker == str(os.getpid()):
         return any(copy.startswith(one) for one in under_way)
     return maker.isascii() and maker.isdigit() and len(maker) < 10 and is_alive(int(maker))
@@ -151,7 +151,6 @@ def sync_folder(folder: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a file if it exists."""
     try:
         os.unlink(path)
     except FileNotFoundError:

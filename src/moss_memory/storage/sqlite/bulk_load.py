@@ -16,7 +16,7 @@ def put_in_place(path: str, target: str) -> None:
     if os.path.lexists(target):
         raise MossError(
             "CONFLICT",
-            f"{target} was made meanwhile; what was filled stays beside it as {path}",
+            f"{target} was created meanwhile; the loaded copy is at {path}",
             details={"file": target},
         )
     if os.path.lexists(path + _LOG):

@@ -167,7 +167,6 @@ def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) ->
 
 
 def close_all(connections: list[apsw.Connection]) -> None:
-    """Close connections that are no longer used."""
     for connection in connections:
         try:
             connection.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.storage.access import PREFIX
+from moss_memory.storage.server_tables import PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import ReadTransaction, Result, Row
     from moss_memory.storage.health import CheckResult
 
@@ -92,11 +92,9 @@ class SqliteEngine:
             tx.release()
 
     def connections(self) -> tuple[int, int]:
-        """Return the number of readers in use; no call waits for one."""
         return self.readers.count_in_use(), 0
 
     def size_bytes(self) -> int:
-        """Return the size of the database file and its log."""
         found = [path for path in (self._path, f"{self._path}-wal") if os.path.exists(path)]
         try:
             return sum([os.stat(path).st_size for path in found])
@@ -108,7 +106,6 @@ class SqliteEngine:
         return SqliteWrite(self, timeout_s, call)
 
     def write(self, run: Callable[[SqliteWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
-        """Run a call in a writing transaction, commit it and return its result."""
         tx = SqliteWrite(self, timeout_s, call)
         with tx, tx:  # twice: an interrupt during the first exit leaves the second
             result = run(tx)
@@ -173,7 +170,6 @@ class SqliteEngine:
         return self._vectors
 
     def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
-        """Make missing vectors; return the numbers of made and of still missing ones."""
         from moss_memory.search.embedding_queue import index
 
         return index(self, call, timeout_s=timeout_s, most=most, rebuild=rebuild)
@@ -197,34 +193,30 @@ class SqliteEngine:
             discard(prepared)
 
     def about(self) -> str:
-        """Return the name and the version of this engine."""
         return f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}"
 
     def files(self) -> tuple[str, ...]:
-        """Return the names of its files in the home folder."""
         return DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK_FILE, QUEUE_FILE
 
     def exists(self) -> bool:
-        """Return whether there is a store, or any other file in its place."""
+        """Return True if there is a store, or any other file in its place."""
         return os.path.lexists(self._path)
 
     has_data = exists
 
     def is_large(self) -> bool:
-        """Return whether the file is larger than one of 20,000 capsules of 1,000 characters (20 ms for a search)."""
+        """Return True if the file is larger than one of 20,000 capsules of 1,000 characters (20 ms for a search)."""
         try:
             return os.stat(self._path).st_size > LARGE_BYTES
         except OSError:
             return False
 
     def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
-        """Yield the results of all health checks; with `fix`, repair first."""
         from .health_checks import check_health
 
         return check_health(self, call, fix=fix)
 
     def copy_to(self, path: str) -> int:
-        """Copy a snapshot of the store into a new file; return its size in bytes."""
         from .backup import make_durable, remove, reserve_path
 
         reserve_path(path, self._home, DATABASE)
@@ -244,7 +236,6 @@ class SqliteEngine:
         return os.path.getsize(path)
 
     def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
-        """Yield every row of a snapshot, without derived ones."""
         from .dump import dump
 
         tx = self.begin_read(snapshot=True, call=call)
@@ -254,19 +245,16 @@ class SqliteEngine:
             tx.release()
 
     def tables(self, tx: ReadTransaction) -> list[str]:
-        """Return the names of the tables that `dump` yields."""
         from .dump import tables
 
         return tables(tx)
 
     def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the columns of a table that are not derived, and its key columns; both empty if there is no table."""
         from .dump import columns
 
         return columns(tx, table)
 
     def upgrade(self, *, call: CallContext) -> tuple[int, int]:
-        """Migrate the schema, as the next write would; return its versions before and after."""
         from .schema_upgrade import upgrade
 
         return upgrade(self, self._path, call)
@@ -282,7 +270,6 @@ class SqliteEngine:
             put_in_place(self._path, os.path.join(self._home, DATABASE))
 
     def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
-        """Empty every table except `but` and reset all counters, in one transaction."""
         from .dump import truncate_all
 
         self.write(lambda tx: truncate_all(tx, but=but), timeout_s=WRITE_TIMEOUT_S, call=call)
@@ -321,7 +308,7 @@ class SqliteEngine:
                 self._close_writer()
                 self._lock.close()
         self.readers.has_opened = False
-        self._lock.makes_home = True
+        self._lock.creates_home = True
 
     def _close_writer(self) -> None:
         if self._writer is not None:
@@ -332,7 +319,6 @@ class SqliteEngine:
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
-        """Return the `MossError` for an error of the driver or of the system."""
         found = None
         if isinstance(error, apsw.SQLError):
             found = self._schema_error()
@@ -393,7 +379,6 @@ class SqliteEngine:
             self.readers.give_back(reader)
 
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
-        """Copy all readable rows of a damaged database into a new one; list the unreadable ones with the reason."""
         from moss_memory.storage.sqlite.repair.salvage import salvage
 
         with self.hold() as hold, hold:
@@ -432,7 +417,7 @@ class SqliteEngine:
             self._close_writer()
             raise
         self.readers.has_opened = True
-        self._lock.makes_home = False
+        self._lock.creates_home = False
         return self._writer
 
     def _close_stale(self) -> None:
@@ -467,7 +452,7 @@ class SqliteEngine:
 
     def after_fork_in_child(self) -> None:
         """Start with new connections, unless a call of the parent was running."""
-        if self.readers.in_use or self._writer is not None:
+        if self.readers.count_in_use() or self._writer is not None:
             _forked_in_use[self._path] = (self._writer, self.readers)
         self._lock.close_in_child()
         self._reset()

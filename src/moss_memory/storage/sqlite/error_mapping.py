@@ -49,7 +49,7 @@ def _held_by(holder: dict[str, Any] | None) -> str:
 
 
 def is_disk_full(home: str) -> bool:
-    """Return whether the disk is too full for the shared-memory file, which SQLite reports as an I/O error."""
+    """Return True if the disk is too full for the shared-memory file, which SQLite reports as an I/O error."""
     try:
         found = os.statvfs(home)
     except OSError:

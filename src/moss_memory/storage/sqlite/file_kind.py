@@ -94,7 +94,7 @@ def _objects(connection: apsw.Connection) -> list[tuple[Any, ...]]:
 
 
 def _is_original(connection: apsw.Connection, objects: list[tuple[Any, ...]]) -> bool:
-    """Return whether there is only the original's table of capsules, with or without its search index."""
+    """Return True if there is only the original's table of capsules, with or without its search index."""
     tables = {name for kind, name in objects if kind == "table"}
     others = {name for name in tables if name != _INDEX and not name.startswith(f"{_INDEX}_")}
     if others != {"capsules"} or any(kind == "view" for kind, _ in objects):
@@ -104,7 +104,7 @@ def _is_original(connection: apsw.Connection, objects: list[tuple[Any, ...]]) ->
 
 
 def is_marked(path: str) -> bool:
-    """Return whether the header of a file has Moss's application id, also if SQLite cannot read the rest."""
+    """Return True if the header of a file has Moss's application id, also if SQLite cannot read the rest."""
     try:
         # Through SQLite's file layer: closing a descriptor of `open` would drop the locks of this process.
         file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
@@ -204,7 +204,7 @@ def _last_event_without_log(path: str) -> int:
 
 
 def _is_event_id(text: str) -> bool:
-    """Return whether a text is a ULID; rows of another table may have a workspace there, which has no capitals."""
+    """Return True if a text is a ULID; rows of another table may have a workspace there, which has no capitals."""
     return len(text) == _ULID_CHARS and text.isalnum() and text.isupper()
 
 

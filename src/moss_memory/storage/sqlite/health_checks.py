@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     from .engine import SqliteEngine
     from .transaction import SqliteTransaction
@@ -70,7 +70,7 @@ def _attempt(
         else:
             tx = engine.begin_read(snapshot=True, call=call)
         try:
-            found = list(look(tx.connection))
+            found = list(look(tx.connect()))
             tx.commit()
         finally:
             tx.rollback()

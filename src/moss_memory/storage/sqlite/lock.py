@@ -2,8 +2,16 @@
 
 A waiter locks the queue file, then the lock file, then unlocks the queue file. A writer that finds the queue file
 locked waits behind it, so only the writers that wait already can overtake one another: nobody starves, but there is no
-strict order. A blocking `flock` has no timeout other than by signals, which are not a library's to use. So a thread
-blocks, and the writer waits for that thread.
+strict order. A blocking `flock` has no timeout other than by signals, which a library must not use. So a
+thread blocks, and the writer waits for that thread.
+
+`Hold.acquire` takes these steps:
+
+1. `_acquire_if_free`: if nobody waits, lock both files without waiting.
+2. `_wait`: start a `Waiter`, whose thread blocks on both files, and use the lock that it gets.
+3. `_acquire_if_unused`, while it waits: acquire the lock itself if the first in the queue does not run.
+
+A `ThreadMutex` excludes the other threads of the process from each step.
 
 Measured with eight processes on two cores that only store capsules on a file system in memory (rough figures of
 prototypes; only their order is certain):
@@ -24,7 +32,7 @@ from _thread import allocate_lock, get_ident, start_new_thread
 from _weakref import ref
 
 from moss_memory.log import INFO, log
-from moss_memory.storage.files.private_files import make_private_folder
+from moss_memory.storage.files.private_files import make_private_folder, open_owned, open_private
 
 from .error_mapping import busy_error, missing_store
 
@@ -33,18 +41,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     Token = tuple[int]
 
 LOCK_FILE = "moss.lock"
 QUEUE_FILE = "moss.queue"
 _CHECK_CANCELLED_S = 0.02
-_TRY_STEAL_S = 0.25
+_TRY_UNUSED_S = 0.25
 _POLL_S = 0.005
 _SPIN_S = 0.0002
 _RECORD_BYTES = 96
-_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class WriteLock:
@@ -57,14 +64,14 @@ class WriteLock:
         self._home = home
         self._path = os.path.join(home, LOCK_FILE)
         self._queue_path = os.path.join(home, QUEUE_FILE)
-        self.writing = Slot()
+        self.writing = ThreadMutex()
         """Owned by the hold that has the lock, or that keeps this process from writing."""
-        self.opening = Slot()
+        self.opening = ThreadMutex()
         """Owned by the hold that opens files, or that keeps this process from opening any."""
         self._lock_file: FileIO | None = None
         self._queue_file: FileIO | None = None
         self._waiters: list[ref[Waiter]] = []
-        self.makes_home = True
+        self.creates_home = True
         """True if a missing home is created: not while a store is open in it."""
 
     def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
@@ -82,7 +89,7 @@ class WriteLock:
             return None
 
     def is_current(self, file: FileIO) -> bool:
-        """Return whether an open file is still the lock file that other processes find."""
+        """Return True if an open file is still the lock file that other processes find."""
         status = os.fstat(file.fileno())
         try:
             found = os.stat(self._path)
@@ -109,7 +116,7 @@ class WriteLock:
         return waiter
 
     def _open_lock(self) -> FileIO:
-        if self.makes_home:
+        if self.creates_home:
             make_private_folder(self._home)
         try:
             return open_private(self._path)
@@ -133,39 +140,14 @@ class WriteLock:
         """Close everything, in a forked child: else the lock of a killed parent would stay held."""
         for waiter in [reference() for reference in self._waiters]:
             if waiter is not None:
-                waiter.close_in_child()
+                waiter.close_files()
         self.close()
-
-
-class Slot:
-    """Mutual exclusion between threads that records the owner in the same step; any thread may free it.
-
-    A lock of Python has no owner: after an interrupt right after `acquire` the owner is unknown.
-    """
-
-    __slots__ = ("_owner",)
-
-    def __init__(self) -> None:
-        self._owner: dict[str, Token] = {}
-
-    def try_acquire(self, token: Token) -> bool:
-        """Become the owner, unless there is another."""
-        return self._owner.setdefault("owner", token) is token
-
-    def free(self, token: Token) -> None:
-        """Stop being the owner; do nothing if it is another."""
-        if self._owner.get("owner") is token:
-            self._owner.clear()
-
-    def is_of_this_thread(self) -> bool:
-        """Return whether the owner is a hold of this thread."""
-        return self._owner.get("owner", (0,))[0] == get_ident()
 
 
 class Hold:
     """One attempt to hold the write lock.
 
-    Each step is recorded before it is taken, and `release` undoes every recorded step, any number of times: so no
+    Each step is recorded before it is taken, and `release`, which is idempotent, undoes every recorded step: so no
     exception at any moment leaves the lock held. Enter it twice (`with lock.hold() as hold, hold:`): if an interrupt
     comes at the first exit, there is still the second.
     """
@@ -191,20 +173,123 @@ class Hold:
     def acquire(self, timeout_s: float, call: CallContext | None = None) -> None:
         """Acquire the lock if it is free and nobody waits for it; else wait, until the timeout or a cancellation."""
         try:
-            if not self._try_acquire():
+            if not self._acquire_if_free():
                 if timeout_s <= 0:
                     raise busy_error(timeout_s, self._lock.holder())
                 began_s = time.monotonic()
                 self._wait(timeout_s, call)
                 log(INFO, "waited %.3f s for the write lock", time.monotonic() - began_s)
             self._is_held = True
-            self._write_holder("opening" if call is None else call.operation)
+            self._record_holder("opening" if call is None else call.operation)
         except BaseException:
             self.release()
             raise
 
+    def _acquire_if_free(self) -> bool:
+        """Acquire the lock, unless another writer has it or waits for it."""
+        lock = self._lock
+        if not lock.writing.acquire_if_free(self._token):
+            return False
+        queue = self._queue = lock.queue_file()
+        acquired = (queue is None or flock_if_free(queue)) and self._flock_if_free()
+        if queue is not None:
+            unlock(queue)
+            self._queue = None
+        if not acquired:
+            lock.writing.release(self._token)
+        return acquired
+
+    def _flock_if_free(self) -> bool:
+        """Lock the lock file that other processes find, if it is free; the caller owns `writing`."""
+        while True:
+            file = self._file = self._lock.lock_file()
+            if not flock_if_free(file):
+                self._file = None
+                return False
+            if self._lock.is_current(file):
+                return True
+            self._file = None
+            self._lock.close()
+
+    def _wait(self, timeout_s: float, call: CallContext | None) -> None:
+        """Wait for the lock; raise at the timeout or if the call is cancelled."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            waiter = self._start_waiter(deadline)
+            if waiter is not None and self._wait_with(waiter, deadline, call):
+                return
+            self.release()
+            if time.monotonic() >= deadline:
+                raise busy_error(timeout_s, self._lock.holder())
+
+    def _start_waiter(self, deadline: float) -> Waiter | None:
+        """Return a new waiter; None if another hold keeps this process from opening files until the deadline."""
+        opening = self._lock.opening
+        if not opening.acquire(self._token, deadline - time.monotonic()):
+            return None
+        waiter = self._waiter = self._lock.new_waiter()
+        opening.release(self._token)
+        return waiter
+
+    def _wait_with(self, waiter: Waiter, deadline: float, call: CallContext | None) -> bool:
+        """Return True if the lock was acquired, False at the deadline or if the lock file was replaced."""
+        is_blocking = waiter.start()
+        seen: bytes | None = None
+        tried_at = time.monotonic()
+        while (now := time.monotonic()) < deadline:
+            if waiter.ready.acquire(True, min(_interval_s(is_blocking, call), deadline - now)):
+                if not waiter.failed:
+                    return self._use_lock_of(waiter, deadline)
+                is_blocking = False
+            if call is not None:
+                call.check_cancelled()
+            if is_blocking and now < tried_at + _TRY_UNUSED_S:
+                continue
+            acquired, seen = self._acquire_if_unused(seen)
+            if acquired:
+                waiter.leave()
+                return True
+            tried_at = now
+        return False
+
+    def _use_lock_of(self, waiter: Waiter, deadline: float) -> bool:
+        """Use the lock that a waiter has acquired; return False if other processes find another lock file by now."""
+        if not self._lock.writing.acquire(self._token, deadline - time.monotonic()):
+            return False
+        self._file = waiter.lock_file
+        if not self._lock.is_current(waiter.lock_file):
+            return False
+        waiter.leave_queue()
+        return True
+
+    def _acquire_if_unused(self, seen: bytes | None) -> tuple[bool, bytes | None]:
+        """Acquire a lock that is free and that nobody had since the last try; else return the record to compare next.
+
+        The first in the queue may be stopped by Ctrl-Z or a debugger.
+        """
+        lock = self._lock
+        if not lock.writing.acquire_if_free(self._token):
+            return False, None
+        record = None
+        if self._flock_if_free():
+            assert self._file is not None
+            record = read_record(self._file)
+            if record == seen:
+                return True, record
+            unlock(self._file)
+            self._file = None
+        lock.writing.release(self._token)
+        return False, record
+
+    def _record_holder(self, tool: str) -> None:
+        # Two microseconds a write. A waiter can name the holder, and can see if anybody had the lock meanwhile.
+        assert self._file is not None
+        since_ms = int(time.time() * 1000)
+        record = f"held {os.getpid()} {since_ms} {tool}".encode()[:_RECORD_BYTES]
+        write_record(self._file, record.ljust(_RECORD_BYTES))
+
     def release(self) -> None:
-        """Release everything that this attempt has acquired; again does nothing."""
+        """Release everything that this attempt has acquired; idempotent."""
         try:
             if self._is_held and self.before_release is not None:
                 self.before_release()
@@ -218,130 +303,23 @@ class Hold:
         if file is not None:
             if self._is_held:
                 self._is_held = False
-                _write(file, b"free")
+                write_record(file, b"free")
             unlock(file)
         if waiter is not None:
             waiter.leave()
-        self._lock.writing.free(self._token)
-        self._lock.opening.free(self._token)
+        self._lock.writing.release(self._token)
+        self._lock.opening.release(self._token)
         self._waiter = self._file = self._queue = None
 
     def pause(self, timeout_s: float) -> bool:
-        """Keep this process from writing until `release`; return False if a thread goes on, or if this one writes."""
-        if self._lock.writing.is_of_this_thread():
-            return False
-        return self._take(self._lock.writing, timeout_s) and self._take(self._lock.opening, timeout_s)
+        """Keep this process from writing until `release`.
 
-    def _take(self, slot: Slot, timeout_s: float) -> bool:
-        deadline = time.monotonic() + timeout_s
-        while not slot.try_acquire(self._token):
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_SPIN_S)
-        return True
-
-    def _write_holder(self, tool: str) -> None:
-        # Two microseconds a write. A waiter can name the holder, and can see if anybody had the lock meanwhile.
-        assert self._file is not None
-        since_ms = int(time.time() * 1000)
-        record = f"held {os.getpid()} {since_ms} {tool}".encode()[:_RECORD_BYTES]
-        _write(self._file, record.ljust(_RECORD_BYTES))
-
-    def _try_acquire(self) -> bool:
-        """Acquire the lock if it is free and nobody waits for it."""
-        lock = self._lock
-        if not lock.writing.try_acquire(self._token):
-            return False
-        queue = self._queue = lock.queue_file()
-        acquired = (queue is None or _try_lock(queue)) and self._try_lock()
-        if queue is not None:
-            unlock(queue)
-            self._queue = None
-        if not acquired:
-            lock.writing.free(self._token)
-        return acquired
-
-    def _try_lock(self) -> bool:
-        """Lock the lock file if it is free; the caller owns `writing`."""
-        while True:
-            file = self._file = self._lock.lock_file()
-            if not _try_lock(file):
-                self._file = None
-                return False
-            if self._lock.is_current(file):
-                return True
-            self._file = None
-            self._lock.close()
-
-    def _wait(self, timeout_s: float, call: CallContext | None) -> None:
-        """Wait for the lock; raise at the timeout or if the call is cancelled."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            waiter = self._start_waiter(deadline)
-            if waiter is not None and self._wait_once(waiter, deadline, call):
-                return
-            self.release()
-            if time.monotonic() >= deadline:
-                raise busy_error(timeout_s, self._lock.holder())
-
-    def _start_waiter(self, deadline: float) -> Waiter | None:
-        """Return a new waiter; None if another hold keeps this process from opening files until the deadline."""
-        opening = self._lock.opening
-        if not self._take(opening, deadline - time.monotonic()):
-            return None
-        waiter = self._waiter = self._lock.new_waiter()
-        opening.free(self._token)
-        return waiter
-
-    def _wait_once(self, waiter: Waiter, deadline: float, call: CallContext | None) -> bool:
-        """Return whether the lock was acquired; if not it is too late, or the lock file was replaced."""
-        is_blocking = waiter.start()
-        seen: bytes | None = None
-        tried_at = time.monotonic()
-        while (now := time.monotonic()) < deadline:
-            if waiter.ready.acquire(True, min(_interval_s(is_blocking, call), deadline - now)):
-                if not waiter.failed:
-                    return self._take_over(waiter, deadline)
-                is_blocking = False
-            if call is not None:
-                call.check_cancelled()
-            if is_blocking and now < tried_at + _TRY_STEAL_S:
-                continue
-            stolen, seen = self._try_steal(seen)
-            if stolen:
-                waiter.leave()
-                return True
-            tried_at = now
-        return False
-
-    def _take_over(self, waiter: Waiter, deadline: float) -> bool:
-        """Use the lock that a waiter has acquired; return False if other processes find another lock file by now."""
-        if not self._take(self._lock.writing, deadline - time.monotonic()):
-            return False
-        self._file = waiter.lock_file
-        if not self._lock.is_current(waiter.lock_file):
-            return False
-        waiter.leave_queue()
-        return True
-
-    def _try_steal(self, seen: bytes | None) -> tuple[bool, bytes | None]:
-        """Acquire a lock that is free and that nobody had since the last try; else return the record to compare next.
-
-        The first in the queue may be stopped by Ctrl-Z or a debugger.
+        Return False if this thread writes, or if another one still writes at the timeout.
         """
         lock = self._lock
-        if not lock.writing.try_acquire(self._token):
-            return False, None
-        record = None
-        if self._try_lock():
-            assert self._file is not None
-            record = read_record(self._file)
-            if record == seen:
-                return True, record
-            unlock(self._file)
-            self._file = None
-        lock.writing.free(self._token)
-        return False, record
+        if lock.writing.is_owned_by_this_thread():
+            return False
+        return lock.writing.acquire(self._token, timeout_s) and lock.opening.acquire(self._token, timeout_s)
 
 
 class Waiter:
@@ -390,7 +368,7 @@ class Waiter:
     def leave(self) -> None:
         """Stop waiting, and release whatever was locked.
 
-        The thread cannot be called back from the kernel. It ends when it gets the lock, and releases it at once.
+        The thread cannot be interrupted in `flock`. It ends when it gets the lock, and releases it at once.
         """
         if not self._is_abandoned:
             self.leave_queue()  # before the thread may close the file
@@ -403,23 +381,54 @@ class Waiter:
         # Unlocked explicitly: a child that was forked meanwhile has these files open, too.
         unlock(self.lock_file)
         self.leave_queue()
-        self.close_in_child()
+        self.close_files()
 
-    def close_in_child(self) -> None:
-        """Close the files and unlock nothing that another process may hold by the same files."""
+    def close_files(self) -> None:
+        """Close the files without unlocking: a forked child shares the locks of its parent."""
         self.lock_file.close()
         if self.queue_file is not None:
             self.queue_file.close()
 
 
+class ThreadMutex:
+    """Mutual exclusion between threads that records the owner in the same step; any thread may release it.
+
+    A lock of Python has no owner: after an interrupt right after `acquire` the owner is unknown.
+    """
+
+    __slots__ = ("_owner",)
+
+    def __init__(self) -> None:
+        self._owner: dict[str, Token] = {}
+
+    def acquire_if_free(self, token: Token) -> bool:
+        return self._owner.setdefault("owner", token) is token
+
+    def acquire(self, token: Token, timeout_s: float) -> bool:
+        """Become the owner; return False if another is the owner until the timeout."""
+        deadline = time.monotonic() + timeout_s
+        while not self.acquire_if_free(token):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_SPIN_S)
+        return True
+
+    def release(self, token: Token) -> None:
+        """Stop being the owner; do nothing if it is another."""
+        if self._owner.get("owner") is token:
+            self._owner.clear()
+
+    def is_owned_by_this_thread(self) -> bool:
+        return self._owner.get("owner", (0,))[0] == get_ident()
+
+
 def _interval_s(is_blocking: bool, call: CallContext | None) -> float:
-    """Return how long to wait before the next check."""
     if not is_blocking:
         return _POLL_S
-    return _TRY_STEAL_S if call is None or call.cancelled is None else _CHECK_CANCELLED_S
+    return _TRY_UNUSED_S if call is None or call.cancelled is None else _CHECK_CANCELLED_S
 
 
-def _try_lock(file: FileIO) -> bool:
+def flock_if_free(file: FileIO) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -435,28 +444,7 @@ def unlock(file: FileIO) -> None:
         return
 
 
-def open_private(path: str) -> FileIO:
-    """Open a file as it is; create it if it is missing, private whatever the umask."""
-    while True:
-        try:
-            return open_owned(path, _FLAGS, "r+b")
-        except FileNotFoundError:
-            pass
-        try:
-            file = open_owned(path, _FLAGS | os.O_CREAT | os.O_EXCL, "r+b")
-        except FileExistsError:
-            continue  # another process was quicker
-        os.fchmod(file.fileno(), 0o600)
-        return file
-
-
-def open_owned(path: str, flags: int, mode: str) -> FileIO:
-    """Open a file so that no interrupt can lose the descriptor before an object owns it."""
-    # `map` makes both calls without a step of Python between them.
-    return next(map(FileIO, map(os.open, (path,), (flags,), (0o600,)), (mode,)))
-
-
-def _write(file: FileIO, record: bytes) -> None:
+def write_record(file: FileIO, record: bytes) -> None:
     try:
         os.pwrite(file.fileno(), record, 0)
     except (OSError, ValueError):
@@ -469,7 +457,7 @@ def read_record(file: FileIO) -> bytes:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether there is a process with that number."""
+    """Return True if there is a process with that number."""
     if pid <= 0:
         return False  # these mean groups of processes
     try:

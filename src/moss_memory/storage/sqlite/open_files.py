@@ -45,7 +45,7 @@ class OpenFiles:
         self._frames = Log(path + _LOG, connection)
 
     def is_in_place(self) -> bool:
-        """Return whether the open database is the file at its path."""
+        """Return True if the open database is the file at its path."""
         try:
             status = os.lstat(self._path)
         except FileNotFoundError:
@@ -54,7 +54,7 @@ class OpenFiles:
         return (status.st_dev, status.st_ino) == self._database
 
     def has_its_log(self) -> bool:
-        """Return whether the open log is the file at its path."""
+        """Return True if the open log is the file at its path."""
         return file_identity(self._path + _LOG) == self._log
 
     def refuse_changed_log(self) -> None:
@@ -77,7 +77,6 @@ class OpenFiles:
         raise log_changed(self._path)
 
     def close(self) -> None:
-        """Prepare the connection to be closed: a changed log is kept out of the database."""
         try:
             self.refuse_changed_log()
             self._connection.execute("begin")
@@ -99,7 +98,7 @@ class OpenFiles:
         self._size_bytes = self._seen_bytes
 
     def _is_whole(self) -> bool:
-        """Return whether a connection without cached pages can read everything; a purge shortens a database, too."""
+        """Return True if a connection without cached pages can read everything; a purge shortens a database, too."""
         if self._seen_bytes == 0:
             return False  # opening it would remove the log
         fresh = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
@@ -155,7 +154,7 @@ class Log:
         self._known: tuple[int, tuple[int, bytes, bytes]] | None = None
 
     def is_sound(self) -> bool:
-        """Return whether the header, the first and the last frame of the log match the shared index."""
+        """Return True if the header, the first and the last frame of the log match the shared index."""
         count, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if count <= 0:
             self._seen = 0, b"", b""
@@ -174,7 +173,7 @@ class Log:
         return is_sound
 
     def is_known(self) -> bool:
-        """Return whether the log is as `remember` found it, or others have written since; a transaction has begun."""
+        """Return True if the log is as `remember` found it, or others have written since; a transaction has begun."""
         known = self._known
         return known is None or known[0] != self._connection.data_version() or known[1] == self._seen
 
@@ -183,7 +182,6 @@ class Log:
         self._known = self._connection.data_version(), self._seen
 
     def close(self) -> None:
-        """Close the file."""
         self._file.xClose()
 
 
@@ -206,7 +204,7 @@ def keep_out_if_changed(path: str, connection: apsw.Connection) -> None:
 
 
 def _is_valid(header: bytes) -> bool:
-    """Return whether the checksum of the header is correct."""
+    """Return True if the checksum of the header is correct."""
     numbers = _NUMBERS.unpack(header)
     if numbers[0] & ~1 != _MAGIC:
         return False
@@ -224,7 +222,7 @@ def log_changed(path: str) -> MossError:
         "STORAGE_CORRUPT",
         f"another program has changed {path}-wal while the store was in use, as programs that sync files do; nothing "
         "was written, and the database itself is as it was. Stop every program that uses this store, then run "
-        "`moss doctor`; what was written last may be lost. Keep the home outside of synced folders",
+        "`moss doctor`; the last writes may be lost. Keep the home outside of synced folders",
         details={"file": f"{path}-wal"},
     )
 

@@ -59,11 +59,6 @@ class Readers:
         self.has_opened = False
         """True if a store existed: if it is missing later, that is an error and not an empty store."""
 
-    @property
-    def in_use(self) -> bool:
-        """Return whether any call reads now."""
-        return self.count_in_use() > 0
-
     def count_in_use(self) -> int:
         """Return how many calls read now."""
         idle = list(self._idle)

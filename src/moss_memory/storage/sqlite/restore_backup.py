@@ -139,7 +139,12 @@ def _migrate_copy(prepared: str, backup: str) -> None:
     try:
         connection.execute("pragma journal_mode = delete")
         if schema_of(connection, prepared) == ORIGINAL:
-            _move_in(connection)
+            from moss_memory.storage.sqlite.repair.legacy_v1 import LegacyUpgrade
+
+            connection.execute("begin immediate")
+            LegacyUpgrade(connection).run()
+            run_migrations(connection, 1)
+            connection.execute("commit")
         migrate(connection)
         _refuse_foreign(connection, SCHEMA_VERSION, backup)
         found = faults(connection, references=False)
@@ -155,15 +160,6 @@ def _open(path: str) -> apsw.Connection:
     add_functions(connection)
     distrust(connection)
     return connection
-
-
-def _move_in(connection: apsw.Connection) -> None:
-    from moss_memory.storage.sqlite.repair.legacy_v1 import LegacyUpgrade
-
-    connection.execute("begin immediate")
-    LegacyUpgrade(connection).run()
-    run_migrations(connection, 1)
-    connection.execute("commit")
 
 
 def _swap_content(path: str, prepared: str) -> str:

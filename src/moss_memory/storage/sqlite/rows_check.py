@@ -59,12 +59,12 @@ _CHOICES = {
     ("documents", "shape"): ("log", "graph"),
     ("versions", "family"): ("capsule", "artifact"),
 }
-_NUMBERS = (
+_NUMBERS_IN_USE = (
     "select 'seq', coalesce(max(seq), 0) from doc_entries union all select 'seq', coalesce(max(seq), 0) from"
     " graph_versions union all select 'seq', coalesce(max(seq), 0) from resets union all select 'branch',"
     " coalesce(max(branch_id), 0) from branches"
 )
-_RELATED = (
+_CONTRADICTIONS = (
     (
         "entities",
         "sources_json",
@@ -95,13 +95,13 @@ _RELATED = (
     (
         "versions",
         "kind",
-        "lacks what an artifact has",
+        "lacks a field that every artifact has",
         "select row_id from versions where family = 'artifact' and erased = 0 and (kind is null or data_json is null)",
     ),
     (
         "versions",
         "text",
-        "lacks what a capsule has",
+        "lacks a field that every capsule has",
         "select row_id from versions where family = 'capsule' and erased = 0 and text is null",
     ),
 )
@@ -118,7 +118,7 @@ def faults(connection: apsw.Connection, *, references: bool = True, limit_s: flo
     if deadline is not None:
         connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
     try:
-        for one in _all(connection, references):
+        for one in _find_faults(connection, references):
             found.append(one)
     except apsw.InterruptError:
         return found
@@ -127,28 +127,28 @@ def faults(connection: apsw.Connection, *, references: bool = True, limit_s: flo
     return found
 
 
-def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
+def _find_faults(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
     tables: list[Any] = connection.execute(TABLES).fetchall()
     for (table,) in tables:
-        yield from _values(connection, table)
-    yield from _sequence(connection)
+        yield from _find_invalid_values(connection, table)
+    yield from _find_invalid_sequences(connection)
 
     def rows(sql: str) -> Iterator[tuple[Any, ...]]:
         return iter(connection.execute(sql).fetchall())
 
     try:
-        yield from _counters(connection)
+        yield from _find_wrong_counters(connection)
         yield from consistency.breaking(rows)
         if references:
             yield from consistency.dangling(rows)
-            yield from _related(connection)
-            yield from _names(connection)
+            yield from _find_contradictions(connection)
+            yield from _find_wrong_names(connection)
     except UnicodeDecodeError:
         for found in rows_with_invalid_text(connection):
             yield consistency.fault(found["table"], found.get("row"), found.get("column", ""), "is not UTF-8")
 
 
-def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
+def _find_invalid_values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
     """Yield the first row of a table with an invalid value."""
     info: list[Any] = connection.execute(
         'select name, lower(type), "notnull", pk from pragma_table_xinfo(?) where hidden = 0', (table,)
@@ -159,7 +159,7 @@ def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
     statement = f"select cast({key} as blob), case {named} end from {table} where {' or '.join(wrong.values())} limit 1"
     found: list[Any] = connection.execute(statement).fetchall()
     for row, column in found:
-        yield consistency.fault(table, row, column, "holds what it cannot hold")
+        yield consistency.fault(table, row, column, "has a value that the column does not allow")
 
 
 def _condition(table: str, name: str, kind: str, needed: bool) -> str:
@@ -195,15 +195,15 @@ def _range(name: str) -> str:
     return f"({name} < 0 or {name} > {consistency.LAST_NUMBER})"
 
 
-def _related(connection: apsw.Connection) -> Iterator[Fault]:
+def _find_contradictions(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield the first row of each kind whose columns contradict each other or other tables."""
-    for table, column, what, statement in _RELATED:
+    for table, column, what, statement in _CONTRADICTIONS:
         found: list[Any] = connection.execute(f"{statement} limit 1").fetchall()
         for (row,) in found:
             yield consistency.fault(table, row, column, what)
 
 
-def _names(connection: apsw.Connection) -> Iterator[Fault]:
+def _find_wrong_names(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield the first name of each table whose normal form is wrong."""
     for table in ("capsules", "artifacts"):
         rows: Any = connection.execute(f"select id, workspace_raw, workspace_norm, name_raw, name_norm from {table}")
@@ -224,20 +224,20 @@ def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) 
     return ""
 
 
-def _counters(connection: apsw.Connection) -> Iterator[Fault]:
-    """Yield each counter that is missing, near its limit, or below a number in use."""
+def _find_wrong_counters(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield each counter that is missing or below a number in use."""
     rows: Any = connection.execute("select series, last from numbers where series in ('seq', 'branch')")
     given: dict[Any, Any] = dict(rows)
     for series in ("seq", "branch"):
         if series not in given:
             yield consistency.fault("numbers", series, "series", "is missing")
-    for series, most in connection.execute(_NUMBERS):
+    for series, most in connection.execute(_NUMBERS_IN_USE):
         so_far = given.get(series)
         if isinstance(so_far, int) and isinstance(most, int) and most > so_far:
             yield consistency.fault("numbers", series, "last", f"is below {most}, which is in use")
 
 
-def _sequence(connection: apsw.Connection) -> Iterator[Fault]:
+def _find_invalid_sequences(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield each of SQLite's own counters that is not a number or near its limit."""
     statement = (
         "select cast(name as blob) from sqlite_sequence where typeof(name) <> 'text' or typeof(seq) <> 'integer'"
@@ -245,4 +245,4 @@ def _sequence(connection: apsw.Connection) -> Iterator[Fault]:
     )
     found: list[Any] = connection.execute(statement).fetchall()
     for (name,) in found:
-        yield consistency.fault("sqlite_sequence", name, "seq", "holds what it cannot hold")
+        yield consistency.fault("sqlite_sequence", name, "seq", "has a value that the column does not allow")

@@ -8,7 +8,7 @@ from .connections import open_reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     from .engine import SqliteEngine
 

@@ -20,8 +20,7 @@ import time
 
 import apsw
 
-from moss_memory.rows.ids import wall_clock_ms
-from moss_memory.storage.transaction import SLICE_S
+from moss_memory.storage.call import SLICE_S, wall_clock_ms
 
 from .connections import only_value, shadow_tables_writable
 from .error_mapping import BUSY_TIMEOUT_MS
@@ -31,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
 
     from .engine import SqliteEngine
 
@@ -88,7 +87,7 @@ class SecureDelete:
         return late or (self._call.cancelled is not None and self._call.cancelled())
 
     def _run_slice(self, step: Callable[[apsw.Connection], bool]) -> bool:
-        """Run one slice under the write lock; return whether its step is done."""
+        """Run one slice under the write lock; return True if its step is done."""
         with self._engine.hold() as hold, hold:
             return step(self._engine.acquire(hold, self._call))
 
@@ -193,7 +192,7 @@ def _remove_empty_levels(connection: apsw.Connection) -> bytes:
 
 
 def is_being_merged(structure: bytes) -> bool:
-    """Return whether the structure record of an index has an unfinished merge."""
+    """Return True if the structure record of an index has an unfinished merge."""
     at = 8 if structure[4:8] == _NEWER_FORM else 4
     return any(structure[_levels_end(structure, at, level)] for level in range(structure[at]))
 

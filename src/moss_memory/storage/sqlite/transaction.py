@@ -8,8 +8,7 @@ import time
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.rows.ids import wall_clock_ms
-from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
+from moss_memory.storage.call import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase, wall_clock_ms
 
 from .lock import is_alive
 
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from moss_memory.search.hits import Hits
-    from moss_memory.search.request import SearchRequest
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.search.request import Hits, SearchRequest
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Parameters, Row
 
     from .engine import SqliteEngine
@@ -49,42 +47,39 @@ class SqliteTransaction(ReadTransactionBase):
             self._connection = reader.connection
             self._now_ms = call.clock_ms()
 
-    @property
-    def connection(self) -> apsw.Connection:
-        """The connection; the first to ask for it begins the transaction."""
+    def connect(self) -> apsw.Connection:
+        """Return the connection; begin the transaction if it has not begun."""
         return self._connection or self._begin()
 
     @property
-    def erases(self) -> dict[str, Any]:
+    def erasure_scope(self) -> dict[str, Any]:
         return {}
 
     def _begin(self) -> apsw.Connection:
         raise NotImplementedError("a reading transaction has begun when it is made")
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
-        return self.connection.execute(sql, parameters)
+        return self.connect().execute(sql, parameters)
 
     stream = rows
     """SQLite returns its rows one by one anyway."""
 
     def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
-        found: Row | None = self.connection.execute(sql, parameters).fetchone()
+        found: Row | None = self.connect().execute(sql, parameters).fetchone()
         return found
 
     def value(self, sql: str, parameters: Parameters | None = None) -> Any:
-        row = self.connection.execute(sql, parameters).fetchone()
+        row = self.connect().execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
     def search(self, request: SearchRequest) -> Hits:
+        from .search_index import SqliteSearchIndex, by_words  # imported late: most calls do not search
+
         if request.is_lexical:
-            from .word_search import by_words  # imported late: most calls do not search
+            return by_words(self.connect(), request, self.now)
+        from moss_memory.search.ranking import by_vectors
 
-            return by_words(self.connection, request, self.now)
-        from moss_memory.search.ranking import by_meaning
-
-        from .vector_search import SqliteSearching
-
-        return by_meaning(SqliteSearching(self._engine, self), request)
+        return by_vectors(SqliteSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"
@@ -116,7 +111,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         self._timeout_s = timeout_s
         self._after_event = 0
         self._erase_into: tuple[dict[str, Any], str] | None = None
-        self._erases = False
+        self._must_erase = False
 
     def begin(self) -> None:
         if self._connection is None:
@@ -140,7 +135,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
             self._hold = None
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
-        connection = self.connection
+        connection = self.connect()
         for _ in connection.execute(sql, parameters):
             pass
         return connection.changes()
@@ -155,20 +150,20 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         marks = f"({', '.join('?' * len(names))})"
         values = [parameters[name] for parameters in rows for name in names]
         try:
-            self.connection.execute(f"{before}values {', '.join([marks] * len(rows))}{after}", values)
+            self.connect().execute(f"{before}values {', '.join([marks] * len(rows))}{after}", values)
         except apsw.ConstraintError:
             return False
         return True
 
     def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
-        self.connection.execute("savepoint attempt")
+        self.connect().execute("savepoint attempt")
         try:
             self.run(sql, parameters)
         except apsw.Error:
-            if not self.connection.in_transaction:
+            if not self.connect().in_transaction:
                 raise  # SQLite has rolled back the whole transaction, not only this statement
-            self.connection.execute("rollback to attempt")
-        self.connection.execute("release attempt")
+            self.connect().execute("rollback to attempt")
+        self.connect().execute("release attempt")
 
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
@@ -177,7 +172,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         return self._changes
 
     def _last_event(self) -> int:
-        last: int = self.connection.execute("select max(seq) from events").get or 0
+        last: int = self.connect().execute("select max(seq) from events").get or 0
         return max(last, self._after_event)
 
     def advance_event_sequence(self, seq: int) -> None:
@@ -188,15 +183,15 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
             from moss_memory.storage.idempotency import sql  # imported late: only purges need it
 
             lease = (os.getpid(), wall_clock_ms() + LEASE_MS)  # not by the call's clock
-            self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", lease)
-            self.connection.execute(sql["forget_answers"])
+            self.connect().execute("insert into erasures (worker, until_ms) values (?, ?)", lease)
+            self.connect().execute(sql["empty_answers"])
         self._erase_into = result, field
 
     def _pause(self) -> None:
         self._end()
 
     def _insert_event(self, event: Parameters) -> None:
-        self.connection.execute(
+        self.connect().execute(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin)"
             " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
             {**event, "seq": self._last_event() + 1 if self._after_event else None},
@@ -210,14 +205,14 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         if self._hold is not None:
             self._hold.before_release = None  # nothing is left to roll back
         self._engine.verify_committed()
-        self._erases = left
+        self._must_erase = left
 
     def rollback(self) -> None:
         self._end()
 
     def release(self) -> None:
         self._end()
-        erases, self._erases = self._erases, False
+        erases, self._must_erase = self._must_erase, False
         if erases:
             self._finish_erasures()
 
@@ -243,6 +238,6 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
 
 
 def _is_left_to_erase(connection: apsw.Connection) -> bool:
-    """Return whether an erasure is pending that no process works on."""
+    """Return True if an erasure is pending that no process works on."""
     row = connection.execute("select until_ms, worker from erasures order by until_ms desc limit 1").fetchone()
     return row is not None and (row[0] < wall_clock_ms() or not is_alive(row[1]))

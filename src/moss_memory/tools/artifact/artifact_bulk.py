@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import integer
 from moss_memory.rows.bulk_changes import (
     DRY_RUN,
+    PURGE_OPTIONS,
     PURGED,
     DryRun,
     NewPhase,
     NewRole,
     change_all,
-    is_real,
+    is_not_dry_run,
     new_labels,
     purge,
     required_filters,
@@ -25,22 +28,20 @@ from .artifact_tools import Kind, lifetime, normalize_kind, sweep_expired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 NewTtlSeconds = Annotated[int, {"minimum": 1, "nullable": True}, "from now on; null clears"]
 
 UNCHANGED = 0
-"""The default of a time to live; null clears it."""
+"""The default of a time to live, since null clears it."""
 
 
 @operation(
     mutates=True,
     destructive=True,
-    writes_if=is_real,
+    writes_if=is_not_dry_run,
     answers={"deleted": integer("how many were deleted"), **DRY_RUN},
     example="moss artifact bulk-delete --run-id run-1",
     words=(
@@ -72,7 +73,7 @@ def artifact_bulk_delete(
     mutates=True,
     scan_secrets=True,
     destructive=True,
-    writes_if=is_real,
+    writes_if=is_not_dry_run,
     answers={"updated": integer("how many were changed"), **DRY_RUN},
     example="moss artifact bulk-update --run-id run-1 --set-phase done",
     words=(
@@ -118,8 +119,9 @@ def artifact_bulk_update(
     destructive=True,
     slow=True,
     visible=False,
-    writes_if=is_real,
+    writes_if=is_not_dry_run,
     answers=PURGED,
+    cli=Cli(hidden=True, options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.purge"),
     example="moss purge --type artifact --older-than 7d",
 )
 def artifact_purge(

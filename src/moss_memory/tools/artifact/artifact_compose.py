@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request
+from moss_memory.registry.argument_types import Annotated, Any, Literal
 from moss_memory.registry.arguments import Ref, StoreMode
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     LONG,
@@ -25,23 +27,14 @@ from .artifact_tools import ITEMS_MAX, STORED, TtlSeconds, artifact_list, artifa
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
 
 ArtifactFormat = Annotated[Literal["markdown", "json"], "one text, or its parts"]
 ArtifactStoreAs = Annotated[
     dict[str, Any],
     {
         "properties": {
-            "workspace": {"type": "string"},
-            "name": {"type": "string"},
-            "kind": {"type": "string"},
-            "run_id": {"type": "string"},
-            "phase": {"type": "string"},
-            "role": {"type": "string"},
+            **{name: {"type": "string"} for name in ("workspace", "name", "kind", "run_id", "phase", "role")},
             "ttl_seconds": TtlSeconds,
             "mode": StoreMode,
         },
@@ -78,7 +71,7 @@ def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
     mutates=True,
     scan_secrets=True,
     writes_with="store_as",
-    propose=_propose_items,
+    proposed_call=_propose_items,
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
         "bundle_chars": integer("characters of the bundle", optional=True),
@@ -86,6 +79,7 @@ def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
         "parts_count": integer("how many artifacts are in it"),
         "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
     },
+    cli=Cli(prints_text=True),
     example="moss artifact compose plan/run-1-code plan/run-1-tests",
     words=(
         "combine results, bundle texts of a run, merge findings into one prompt, one prompt from many artifacts, "
@@ -112,19 +106,6 @@ def artifact_compose(
     for index, ref in enumerate(items):
         tx.check_cancelled()
         rows.append(artifacts.find(tx, address_of(ref, index), also=UNEXPIRED))
-    _refuse_missing_text(rows)
-    if format == "json":
-        return {"parts": [_part(row) for row in rows], "parts_count": len(rows)}
-    bundle = "\n\n".join([f"## {_heading(row)}\n\n{row['text']}\n\n---" for row in rows])
-    answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
-    if store_as is not None:
-        sources = {"sources": [row["id"] for row in rows]}
-        stored = artifact_store.call_in(tx, data=sources, text=bundle, **store_as)
-        answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
-    return answer
-
-
-def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
     missing = [row["id"] for row in rows if row["text"] is None]
     if missing:
         raise MossError(
@@ -132,13 +113,22 @@ def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
             f"these artifacts have no text: {', '.join(missing)}; store them with one or leave them out",
             details={"missing": missing},
         )
-
-
-def _heading(row: dict[str, Any]) -> str:
-    role = f": {row['role']}" if row["role"] else ""
-    # On one line: a kind or role with line breaks could inject headers.
-    return " ".join(f"{row['kind']}{role} ({row['name_raw'] or row['id']})".split())
-
-
-def _part(row: dict[str, Any]) -> dict[str, Any]:
-    return {"id": row["id"], "name": row["name_raw"], "data": json.loads(row["data_json"]), "text": row["text"]}
+    if format == "json":
+        parts = [
+            {"id": row["id"], "name": row["name_raw"], "data": json.loads(row["data_json"]), "text": row["text"]}
+            for row in rows
+        ]
+        return {"parts": parts, "parts_count": len(rows)}
+    sections = []
+    for row in rows:
+        role = f": {row['role']}" if row["role"] else ""
+        # On one line: a kind or role with line breaks could inject headers.
+        heading = " ".join(f"{row['kind']}{role} ({row['name_raw'] or row['id']})".split())
+        sections.append(f"## {heading}\n\n{row['text']}\n\n---")
+    bundle = "\n\n".join(sections)
+    answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
+    if store_as is not None:
+        sources = {"sources": [row["id"] for row in rows]}
+        stored = artifact_store.call_in(tx, data=sources, text=bundle, **store_as)
+        answer["stored"] = {key: stored[key] for key in STORED.fields}
+    return answer

@@ -14,24 +14,23 @@ if TYPE_CHECKING:
 _COLUMNS = ("row_id", "id", "workspace_raw", "name_raw", "kind", "text", "run_id", "version", "updated_at")
 
 
-def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Return the documents of artifacts by row number: address, title and text."""
+def artifact_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Return artifacts as documents for `moss_search` by row number: address, title and text."""
     if not row_ids:
         return {}
     chosen = tx.sql_in("row_id", "row_ids")
     rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where {chosen} order by row_id", {"row_ids": row_ids})
     found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-    return {row["row_id"]: _document(row) for row in found}
-
-
-def _document(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "id": row["id"],
-        "workspace": row["workspace_raw"],
-        "fetch": fetch_call("artifact_fetch", row_address(row)),
-        "at": row["updated_at"],
-        "title": row["name_raw"] or f"{row['kind']} {row['id']}",
-        "kind": row["kind"],
-        "version": row["version"],
-        "text": row["text"] or "",
+        row["row_id"]: {
+            "id": row["id"],
+            "workspace": row["workspace_raw"],
+            "fetch": fetch_call("artifact_fetch", row_address(row)),
+            "at": row["updated_at"],
+            "title": row["name_raw"] or f"{row['kind']} {row['id']}",
+            "kind": row["kind"],
+            "version": row["version"],
+            "text": row["text"] or "",
+        }
+        for row in found
     }

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
 NEEDS_TEXT = "x-needs-text"
-"""The keyword in the schema of a kind whose artifacts need a text."""
+"""The keyword in a schema that makes the text of its artifacts required."""
 _ERRORS_MAX = 20
 _SHOWN_CHARS = 200
 _KIND = ResponseSchema(
     "ArtifactKind",
     {
         "kind": text("its name"),
-        "source": choice(("built-in", "user"), "where it comes from"),
-        "needs_text": flag("whether `validate` refuses one without a text: its schema says `x-needs-text`"),
+        "source": choice(("built-in", "user"), "its origin"),
+        "needs_text": flag("whether `validate` refuses one without a text: its schema has `x-needs-text`"),
         "schema": free("the JSON Schema of its data"),
     },
     table=(
@@ -43,7 +43,7 @@ _KIND = ResponseSchema(
     idempotent=True,
     answers={
         "kinds": list_of(_KIND, "the kinds, by name", shown="answer"),
-        "problems": list_of(BAD_FILE, "files that hold no schema", optional=True),
+        "problems": list_of(BAD_FILE, "files without a schema", optional=True),
     },
     example="moss artifact kinds",
     words=(
@@ -61,7 +61,7 @@ def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
 
 
 def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, str]]]:
-    """Return every kind with its schema by name, the user's over the built-in one, and the files that are no schema."""
+    """Return every kind with its schema by name, the user's before the built-in one, and the invalid files."""
     kinds: dict[str, dict[str, Any]] = {}
     problems: list[dict[str, str]] = []
     for folder, source in ((_BUILT_IN, "built-in"), (os.path.join(home, "kinds"), "user")):
@@ -74,13 +74,13 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
             except (ValueError, MossError) as error:
                 problems.append({"file": shown_path(path), "message": str(getattr(error, "message", error))})
                 continue
-            needs = schema.get(NEEDS_TEXT) is True
-            kinds[name] = {"kind": name, "source": source, "needs_text": needs, "schema": schema}
+            needs_text = schema.get(NEEDS_TEXT) is True
+            kinds[name] = {"kind": name, "source": source, "needs_text": needs_text, "schema": schema}
     return kinds, problems
 
 
 def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None, *, required: bool) -> None:
-    """Refuse data that its kind's schema does not allow, or that lacks a text which the kind needs.
+    """Refuse data that the schema of its kind does not allow, or a missing text that the kind needs.
 
     Refuse a kind without a schema only if `required`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated, Any, Literal
 from moss_memory.registry.arguments import (
     AsOf,
     Id,
@@ -22,6 +23,7 @@ from moss_memory.registry.arguments import (
     Workspace,
 )
 from moss_memory.registry.budget import truncate_page
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     HINT,
@@ -34,39 +36,34 @@ from moss_memory.registry.responses import (
     object_of,
     text,
 )
-from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
+from moss_memory.rows.list_filters import ALIVE, DELETED, filters_from, select_with_deleted
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.paging import Page
-from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
-from moss_memory.rows.versions import PAST, is_now, other_version, time_asked
+from moss_memory.rows.undelete import answers_of_restore, restore_deleted, restore_filters, restore_sentence
+from moss_memory.rows.versions import PAST, parse_as_of, reads_current_version, version_mismatch
 from moss_memory.rows.workspace_names import note_new_workspace
 
 from .artifact_responses import ARTIFACT, ITEM, KEY
 from .artifact_rows import (
     EXPECTED,
     UNEXPIRED,
+    artifact_content_columns,
+    artifact_response,
     artifacts,
-    content_columns,
     list_columns,
     sql,
     to_list_item,
-    to_response,
     values_to_response,
     versioned,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
 
-ArtifactRestoreFilters = Annotated[
-    dict[str, Any], restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
-]
+_RESTORE_FILTERS = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
+ArtifactRestoreFilters = Annotated[dict[str, Any], _RESTORE_FILTERS]
 Kind = Annotated[str, "type of the data, e.g. explorer-finding"]
 Data = Annotated[dict[str, Any], "structured content, a JSON object", {"own_limit": True}]
 ArtifactText = Annotated[str, "rendered view for LLMs", {"own_limit": True}]
@@ -75,7 +72,6 @@ ExpectedVersion = Annotated[int, "update only this version; mode is ignored"]
 Validate = Annotated[bool, "check data against the kind's schema"]
 IncludeExpired = Annotated[bool, "also expired ones"]
 OrderBy = Annotated[Literal["updated_at", "created_at"], "newest first by this"]
-
 
 DATA_MAX_CHARS = 50_000
 TEXT_MAX_CHARS = 12_000
@@ -98,7 +94,7 @@ SWEEP_ROWS = 100
 
 def _propose_kind(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """Return the call with a kind that fits any data, or the list of kinds if the call is long."""
-    from moss_memory.registry.repair import MOST_CHARS, corrected_call
+    from moss_memory.registry.corrected_calls import MOST_CHARS, corrected_call
 
     if arguments.get("kind") is not None:
         return None
@@ -111,8 +107,8 @@ def _propose_kind(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, A
 @operation(
     mutates=True,
     scan_secrets=True,
-    propose=_propose_kind,
-    sizes=lambda call, values: _check_sizes(values["data"], values.get("text")),
+    proposed_call=_propose_kind,
+    check_own_limits=lambda call, values: _check_sizes(values["data"], values.get("text")),
     answers=STORED.with_fields(
         {
             "name": text("handle, as it was first written", nullable=True),
@@ -121,6 +117,7 @@ def _propose_kind(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, A
             "expires_at": moment("when it expires", nullable=True),
         }
     ),
+    cli=Cli(aliases=("save",), sentence="Saved {it}, version {version}."),
     example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
     words=(
         "save json, structured data, state for code, result of a sub-agent, expire, temporary, cache, key value, "
@@ -160,7 +157,7 @@ def artifact_store(
         "name_raw": name,
         "name_norm": None if name is None else normalize_name(name),
         "kind": normalize_kind(kind),
-        **_content(data, text),
+        **artifact_content_columns(_check_sizes(data, text), text),
         "run_id": normalize_label(run_id, what="run_id"),
         "phase": normalize_label(phase, what="phase"),
         "role": normalize_label(role, what="role"),
@@ -175,12 +172,7 @@ def artifact_store(
         stored = _create_or_replace(tx, row, mode)
     tx.set_event_subject(workspace=str(row["workspace_norm"]), address=stored["id"])
     sweep_expired(tx)
-    return {
-        **stored,
-        "data_chars": row["data_chars"],
-        "text_chars": row["text_chars"],
-        "expires_at": row["expires_at"],
-    }
+    return {**stored, **{name: row[name] for name in ("data_chars", "text_chars", "expires_at")}}
 
 
 @operation(
@@ -192,6 +184,7 @@ def artifact_store(
         ),
         **HINT,
     },
+    cli=Cli(remark="commands.empty_list.suggest_workspaces"),
     example="moss artifact list --run-id run-1 --kind explorer-finding",
     words=(
         "list json, results of a run, fan-in, collect what sub-agents wrote, see all json, what the run produced,"
@@ -219,7 +212,14 @@ def artifact_list(
     if kind is not None:
         normalize_kind(kind)
     filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
-    sql = _listing(filters, order_by, include_deleted=include_deleted, include_expired=include_expired)
+    newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
+    order = f"order by {newest}"
+    lasting = [] if include_expired else [UNEXPIRED]
+    living = f"from artifacts {filters.where(ALIVE, *lasting)} {order}"
+    sql = f"select {list_columns} {living} limit :limit offset :offset"
+    if include_deleted:
+        deleted = f"select row_id from artifacts {filters.where(DELETED, *lasting)} {order}"
+        sql = select_with_deleted("artifacts", list_columns, f"select row_id {living}", deleted, order)
     limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.end + 1}
     items = [to_list_item(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
     pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
@@ -227,20 +227,11 @@ def artifact_list(
     return {"items": items, "pagination": pagination}
 
 
-def _listing(filters: ListFilters, order_by: str, *, include_deleted: bool, include_expired: bool) -> str:
-    newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
-    lasting = [] if include_expired else [UNEXPIRED]
-    order = f"order by {newest}"
-    living, deleted = (f"from artifacts {filters.where(state, *lasting)} {order}" for state in (ALIVE, DELETED))
-    if not include_deleted:
-        return f"select {list_columns} {living} limit :limit offset :offset"
-    return with_deleted("artifacts", list_columns, f"select row_id {living}", f"select row_id {deleted}", order)
-
-
 @operation(
-    single_statement=is_now,
+    single_statement=reads_current_version,
     idempotent=True,
     answers=ARTIFACT.with_fields(PAST, "FetchedArtifact"),
+    cli=Cli(aliases=("load",), prints_text=True),
     example="moss artifact fetch plan/run-1-code",
     words=(
         "load json, read structured data, get a result, open an artifact, contents of an artifact, payload of a "
@@ -260,19 +251,23 @@ def artifact_fetch(
     as_of: AsOf | None = None,
 ) -> dict[str, Any]:
     """Load one artifact with data and text, by name or id, also an earlier `version`."""
-    upto = time_asked(version, as_of)
+    upto = parse_as_of(version, as_of)
     also = "" if include_expired else UNEXPIRED
     address = Address(id, workspace, name)
-    if version is None and as_of is None:
-        return values_to_response(artifacts.values(tx, address, include_deleted=include_deleted, also=also))
+    if version is None and upto is None:
+        return values_to_response(artifacts.find_tuple(tx, address, include_deleted=include_deleted, also=also))
     row = artifacts.find(tx, address, include_deleted=include_deleted, also=also)
-    return {**to_response(versioned.at(tx, row, version=version, as_of=upto)), "current_version": row["version"]}
+    return {
+        **artifact_response(versioned.version_at(tx, row, version=version, as_of=upto)),
+        "current_version": row["version"],
+    }
 
 
 @operation(
     mutates=True,
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
+    cli=Cli(sentence="Deleted {it}; `moss artifact restore` brings it back."),
     example="moss artifact delete plan/run-1-code",
     words=(
         "delete json, remove a result, discard, remove an artifact, delete an artifact, throw away a stored "
@@ -280,15 +275,11 @@ def artifact_fetch(
     ),
 )
 def artifact_delete(
-    tx: Transaction,
-    *,
-    id: Id | None = None,
-    workspace: Workspace | None = None,
-    name: Name | None = None,
+    tx: Transaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
 ) -> dict[str, Any]:
     """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
-    tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
+    versioned.soft_delete(tx, row["id"])
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
     return {"deleted": True, "id": row["id"], "workspace": row["workspace_raw"]}
@@ -298,6 +289,7 @@ def artifact_delete(
     mutates=True,
     idempotent=True,
     answers=answers_of_restore(KEY),
+    cli=Cli(sentence=restore_sentence),
     example="moss artifact restore plan/run-1-code",
     words=(
         "undelete json, recover a deleted artifact, bring a result back, undelete an artifact, get a deleted "
@@ -314,7 +306,7 @@ def artifact_restore(
     filters: ArtifactRestoreFilters | None = None,
 ) -> dict[str, Any]:
     """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
-    return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
+    return restore_deleted(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 
 
 @operation(
@@ -325,6 +317,7 @@ def artifact_restore(
         "expires_at": moment("when it expires"),
         "version": integer("its version, which stays"),
     },
+    cli=Cli(sentence="Renewed {it} until {expires}."),
     example="moss artifact touch plan/run-1-code --ttl-seconds 7200",
     words=(
         "keep alive, extend the lifetime, prolong, postpone expiry, ttl, refresh, expire later, lease longer, do "
@@ -358,7 +351,6 @@ def normalize_kind(raw: str) -> str:
 
 
 def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_seconds") -> dict[str, int | None]:
-    """Return the columns of a time to live."""
     if ttl_seconds is None:
         return {"ttl_seconds": None, "expires_at": None}
     if ttl_seconds > TTL_MAX_S:
@@ -368,7 +360,7 @@ def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_secon
 
 
 def sweep_expired(tx: Transaction) -> None:
-    """Soft-delete a batch of expired artifacts, at most every five minutes; never fail the write that it is part of."""
+    """Soft-delete a batch of expired artifacts, at most every five minutes; a failure does not fail the write."""
     last = tx.value(sql["last_sweep"])
     if last is None or not 0 <= tx.now - last < SWEEP_EVERY_S:
         tx.try_run(sql["sweep"], {"now": tx.now, "change": tx.next_change(), "most": SWEEP_ROWS})
@@ -376,35 +368,26 @@ def sweep_expired(tx: Transaction) -> None:
         tx.try_run(sql["note_sweep"], {"now": tx.now})
 
 
-def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
-    return content_columns(_check_sizes(data, text), text)
-
-
 def _check_sizes(data: dict[str, Any], text: str | None) -> str:
     """Refuse content above the limits; return the data as compact JSON."""
     data_json = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    _check_limit("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS)
-    if text is not None:
-        _check_limit("text", "TEXT_TOO_LARGE", len(text), TEXT_MAX_CHARS)
+    for what, code, actual, limit in (
+        ("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS),
+        ("text", "TEXT_TOO_LARGE", len(text or ""), TEXT_MAX_CHARS),
+    ):
+        if actual > limit:
+            message = f"`{what}` has {actual} characters, the limit is {limit}; split it into several artifacts"
+            raise MossError(code, message, details={"max_chars": limit, "actual_chars": actual})
     return data_json
-
-
-def _check_limit(what: str, code: str, actual: int, limit: int) -> None:
-    if actual > limit:
-        raise MossError(
-            code,
-            f"`{what}` has {actual} characters, the limit is {limit}; split it into several artifacts",
-            details={"max_chars": limit, "actual_chars": actual},
-        )
 
 
 def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[str, Any]:
     """Insert an artifact, or write the next version of the one with its name."""
-    named = None if row["name_norm"] is None else tx.row(sql["named"], row)
-    if named is not None:
-        old_id, expires_at, version = named
+    owner = None if row["name_norm"] is None else tx.row(sql["named"], row)
+    if owner is not None:
+        old_id, expires_at, version = owner
         if expires_at is not None and expires_at <= tx.now:
-            tx.run(sql["soft_delete"], {"id": old_id, "now": tx.now, "change_seq": tx.next_change()})
+            versioned.soft_delete(tx, old_id)
         elif mode == "error":
             hint = 'choose another name, or store with `mode: "replace"` or `expected_version`'
             raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
@@ -412,24 +395,21 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             return _update_versioned(tx, row, version)
     note_new_workspace(tx, row["workspace_norm"])
     row["id"] = tx.new_id()
-    tx.run(sql["insert"], {**row, "tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()})
-    return _response(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
+    tx.run(sql["insert"], {**row, "tool": tx.tool, "origin": tx.origin_key(), "change_seq": tx.next_change()})
+    named = {"workspace": row["workspace_raw"], "name": row["name_raw"]}
+    return {"id": row["id"], **named, "kind": row["kind"], "version": 1}
 
 
 def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
     """Write the next version of a named artifact; if no row was changed, raise the reason."""
     if row["name_norm"] is None:
         raise invalid_request("`expected_version` needs the name of the artifact to update", path="expected_version")
-    own = {"tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
+    own = {"tool": tx.tool, "origin": tx.origin_key(), "change_seq": tx.next_change()}
     update = {**row, **own, "expected_version": expected_version}
     versioned.archive_and_trim(tx, EXPECTED, update)
     changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
     if changed is not None:
         same_id, workspace, name, version = changed
-        return _response(same_id, workspace, name, row["kind"], version)
+        return {"id": same_id, "workspace": workspace, "name": name, "kind": row["kind"], "version": version}
     found = artifacts.find(tx, Address(None, row["workspace_raw"], row["name_raw"]), also=UNEXPIRED)
-    raise other_version(versioned, found, expected_version)
-
-
-def _response(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:
-    return {"id": id, "workspace": workspace, "name": name, "kind": kind, "version": version}
+    raise version_mismatch(versioned, found, expected_version)

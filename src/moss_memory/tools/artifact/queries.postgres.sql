@@ -1,7 +1,7 @@
--- What PostgreSQL says in its own words.
+-- Statements in the dialect of PostgreSQL.
 
 -- name: sweep
--- Only those of workspaces in which nobody writes now, and in which nobody then does until the commit.
+-- Only in workspaces without another writer; the advisory lock keeps others out until the commit.
 update artifacts set
   deleted_at = :now, updated_at = greatest(updated_at, :now), change_seq = :change + expired.place
 from (

@@ -74,7 +74,7 @@ from (
 where artifacts.row_id = expired.row_id
 
 -- name: kept
--- What a program keeps under a name, and when it was written.
+-- The data that a program stored under a name, and its times.
 select data_json, ttl_seconds, created_at, updated_at from artifacts
 where workspace_norm = :workspace and name_norm = :name and deleted_at is null
   and (expires_at is null or expires_at > :now)

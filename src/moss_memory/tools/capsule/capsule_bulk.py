@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import integer, text
 from moss_memory.rows.bulk_changes import (
@@ -12,7 +13,7 @@ from moss_memory.rows.bulk_changes import (
     NewPhase,
     NewRole,
     change_all,
-    is_real,
+    is_not_dry_run,
     new_labels,
     required_filters,
 )
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 @operation(
     mutates=True,
     destructive=True,
-    writes_if=is_real,
-    answers={"deleted": integer("how many were deleted"), "message": text("what was done, in a sentence"), **DRY_RUN},
+    writes_if=is_not_dry_run,
+    answers={"deleted": integer("how many were deleted"), "message": text("the result in a sentence"), **DRY_RUN},
+    cli=Cli(sentence="{message}."),
     example="moss bulk-delete --workspace shop --tag stale",
     words=(
         "delete many, clear a run, mass delete, wipe all of a run, clean out, remove all with a tag, every "
@@ -64,8 +66,9 @@ def capsule_bulk_delete(
 @operation(
     mutates=True,
     scan_secrets=True,
-    writes_if=is_real,
-    answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence"), **DRY_RUN},
+    writes_if=is_not_dry_run,
+    answers={"updated": integer("how many were changed"), "message": text("the result in a sentence"), **DRY_RUN},
+    cli=Cli(sentence="{message}."),
     example="moss bulk-update --run-id r7 --set-phase archived",
     words=(
         "change many at once, retag all, mass edit, set the phase of a whole run, change tags of many capsules, "

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, find_alike, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated, Any, Literal
 from moss_memory.registry.arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Workspace
+from moss_memory.registry.cli_traits import Cli
+from moss_memory.registry.corrected_calls import MOST_CHARS
 from moss_memory.registry.operation import operation
-from moss_memory.registry.repair import MOST_CHARS
 from moss_memory.registry.responses import (
     ResponseSchema,
     TableColumn,
@@ -17,38 +19,31 @@ from moss_memory.registry.responses import (
     text,
 )
 from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.names import fetch_key
 from moss_memory.rows.versions import refuse_another_version
 
-from . import sections as markdown
 from .capsule_responses import KEY, STORED, VERSION
-from .capsule_rows import capsules, fetch_key, versioned
+from .capsule_rows import capsules, versioned
 from .capsule_tools import ITEMS_MAX, capsule_store, thin_recovery
+from .sections import append_to, check_capsule_size, keep_sections, parse_sections, same_title, text_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
 
 AppendMode = Annotated[Literal["append", "replace"], "add to the section, or replace it"]
 Format = Annotated[Literal["markdown", "json"], "one text, or its parts"]
 AppendedText = Annotated[str, "text", {"own_limit": True}]
 SectionName = Annotated[str, "a header as it is written"]
 SectionNames = Annotated[list[str], "keep only these headers"]
+_STRING = {"type": "string"}
 StoreAs = Annotated[
     dict[str, Any],
     {
         "properties": {
-            "name": {"type": "string"},
-            "workspace": {"type": "string"},
-            "title": {"type": "string"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-            "source": {"type": "string"},
-            "run_id": {"type": "string"},
-            "phase": {"type": "string"},
-            "role": {"type": "string"},
+            **dict.fromkeys(("name", "workspace", "title"), _STRING),
+            "tags": {"type": "array", "items": _STRING},
+            **dict.fromkeys(("source", "run_id", "phase", "role"), _STRING),
             "mode": StoreMode,
             "expected_version": {"type": "integer"},
             "allow_thin": {"type": "boolean"},
@@ -59,8 +54,6 @@ StoreAs = Annotated[
     "also store the bundle",
 ]
 
-SEPARATOR = "\n\n---\n\n"
-
 _PART = ResponseSchema(
     "CapsulePart",
     {
@@ -68,7 +61,7 @@ _PART = ResponseSchema(
         "workspace": text("namespace"),
         "name": text("handle", optional=True),
         "version": VERSION,
-        "display_name": text("what it is called in the bundle"),
+        "display_name": text("its header in the bundle"),
         "text": text("its text, or the wanted sections of it"),
         "chars": integer("characters of that"),
     },
@@ -83,17 +76,23 @@ _PART = ResponseSchema(
 _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
 
 
+def _describe_append(answer: dict[str, Any], _: dict[str, Any]) -> str:
+    verb = "Replaced" if answer["replaced"] else "Added to"
+    return f'{verb} "{{section}}" of {{it}}, version {{version}}.'
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
-    sizes=lambda call, values: markdown.check_size(call, values["content"]),
+    check_own_limits=lambda call, values: check_capsule_size(call, values["content"]),
     answers={
         "id": text("ULID"),
-        "section_hit": text("the header as it stands in the capsule"),
+        "section_hit": text("the header as it is written in the capsule"),
         "replaced": flag("whether the section's content, or a placeholder, was replaced"),
         "version": VERSION,
         "fetch_key": KEY.or_absent(),
     },
+    cli=Cli(sentence=_describe_append),
     example='moss append auth --section "Next actions" --content "- rotate the keys"',
     words=(
         "add a line, add to a section, extend, one more decision, append, replace one section only, add an item, "
@@ -123,18 +122,22 @@ def capsule_append(
         raise invalid_request("`content` is blank; give the text to append", path="content")
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
-    try:
-        target = _find_section(row["capsule_text"], section)
-    except MossError as error:
-        _propose_section(error, row["id"], section, content, mode)
-        raise
-    text, replaced = markdown.append_to(row["capsule_text"], target, content, replace=mode == "replace")
-    markdown.check_size(tx, text)
-    row |= markdown.content_columns(text)
-    versioned.change(tx, row)
+    if not section.strip():
+        raise invalid_request("`section` is blank; give the header of a section", path="section")
+    present = parse_sections(row["capsule_text"])
+    if not present:
+        raise invalid_request("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
+    target = next((one for one in present if same_title(one.title, section)), None)
+    if target is None:
+        raise _section_not_found(row["id"], section, [one.title for one in present], content, mode)
+    text, replaced = append_to(row["capsule_text"], target, content, replace=mode == "replace")
+    check_capsule_size(tx, text)
+    row |= text_columns(text)
+    versioned.write_version(tx, row)
     answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
-    named = row["name_raw"] is not None
-    return answer | ({"fetch_key": fetch_key(row)} if named else {"workspace": row["workspace_raw"]})
+    if row["name_raw"] is None:
+        return {**answer, "workspace": row["workspace_raw"]}
+    return {**answer, "fetch_key": fetch_key("capsule", row)}
 
 
 def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -149,7 +152,7 @@ def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
     mutates=True,
     scan_secrets=True,
     writes_with="store_as",
-    propose=_propose_items,
+    proposed_call=_propose_items,
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
         "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
@@ -158,6 +161,7 @@ def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
         "missing": list_of(_UNUSED, "capsules with none of the wanted sections", optional=True),
         "stored": object_of(STORED, "the capsule that the bundle was stored as", optional=True),
     },
+    cli=Cli(prints_text=True),
     example='moss compose auth shop/db --sections "Next actions"',
     words=(
         "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several,"
@@ -185,36 +189,17 @@ def capsule_compose(
     if sections is not None and not any(title.strip() for title in sections):
         raise invalid_request("`sections` is empty; name at least one header or leave it out", path="sections")
     parts, missing = _collect_parts(tx, items, sections)
+    answer: dict[str, Any]
     if format == "json":
         size = sum(part["chars"] for part in parts)
-        answer: dict[str, Any] = {"parts": parts, "bundle_chars": size, "parts_count": len(parts)}
+        answer = {"parts": parts}
     else:
-        bundle = SEPARATOR.join([f"## {part['display_name']}\n\n{part['text']}" for part in parts])
+        bundle = "\n\n---\n\n".join([f"## {part['display_name']}\n\n{part['text']}" for part in parts])
         size = len(bundle)
-        answer = {"bundle_text": bundle, "bundle_chars": size, "parts_count": len(parts)}
+        answer = {"bundle_text": bundle}
+    answer |= {"bundle_chars": size, "parts_count": len(parts)}
     if sections is not None:
         answer["missing"] = missing
-    _check_bundle_size(tx, size)
-    if store_as is not None:
-        if not parts:
-            raise invalid_request(
-                "no capsule holds any of the wanted sections; there is nothing to store", path="sections"
-            )
-        answer["stored"] = _store_bundle(tx, {"capsule_text": answer["bundle_text"], **store_as})
-    return answer
-
-
-def _store_bundle(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Store the bundle as a capsule; if it lacks sections, propose to store its text with them added."""
-    try:
-        stored = capsule_store.call_in(tx, **arguments)
-        return {key: stored[key] for key in STORED.fields}
-    except MossError as error:
-        error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
-        raise
-
-
-def _check_bundle_size(tx: Transaction, size: int) -> None:
     limit = tx.config.capsule_max_chars
     if size > limit:
         raise MossError(
@@ -223,37 +208,33 @@ def _check_bundle_size(tx: Transaction, size: int) -> None:
             "compose fewer capsules or keep only some sections",
             details={"max_chars": limit, "actual_chars": size},
         )
+    if store_as is not None:
+        if not parts:
+            message = "no capsule holds any of the wanted sections; there is nothing to store"
+            raise invalid_request(message, path="sections")
+        arguments = {"capsule_text": answer["bundle_text"], **store_as}
+        try:
+            stored = capsule_store.call_in(tx, **arguments)
+        except MossError as error:
+            error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
+            raise
+        answer["stored"] = {key: stored[key] for key in STORED.fields}
+    return answer
 
 
-def _find_section(text: str, title: str) -> markdown.Section:
-    """Return the first section with this header; refuse an unknown one with the list of headers."""
-    if not title.strip():
-        raise invalid_request("`section` is blank; give the header of a section", path="section")
-    found = markdown.parse(text)
-    if not found:
-        raise invalid_request("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
-    for section in found:
-        if markdown.same_title(section.title, title):
-            return section
-    available = [section.title for section in found]
-    raise invalid_request(
-        f"section not found: {title[:200]}; available sections: {', '.join(available)[:1000]}",
-        path="section",
-        available=available,
-    )
-
-
-def _propose_section(error: MossError, capsule: str, section: str, content: str, mode: str) -> None:
-    """Add to a refusal the same call with the section that is spelled alike, else the way to add a section."""
-    available = (error.details or {}).get("available", ())
+def _section_not_found(capsule: str, section: str, available: list[str], content: str, mode: str) -> MossError:
+    """Return the error, with the same call for the section that is spelled alike, or the way to add a section."""
+    message = f"section not found: {section[:200]}; available sections: {', '.join(available)[:1000]}"
+    error = invalid_request(message, path="section", available=available)
     alike = find_alike(section, available)
     if alike is not None and len(content) <= MOST_CHARS:
         changed = {} if mode == "append" else {"mode": mode}
         arguments = {"id": capsule, "section": alike, "content": content, **changed}
         error.recovery = next_call("capsule_append", arguments, "is the same call, with the section spelled alike")
-    elif available:
+    else:
         error.message += "; to add a section, send the whole text with `capsule_update`"
         error.recovery = next_call("capsule_fetch", {"id": capsule}, "loads the text, to send it with the new section")
+    return error
 
 
 def _collect_parts(
@@ -264,7 +245,7 @@ def _collect_parts(
     for index, ref in enumerate(items):
         tx.check_cancelled()
         row = capsules.find(tx, address_of(ref, index))
-        text = row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
+        text = row["capsule_text"] if sections is None else keep_sections(row["capsule_text"], sections)
         part = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
         if row["name_raw"] is not None:
             part["name"] = row["name_raw"]

@@ -6,7 +6,9 @@ import json
 import os
 import time
 
+from moss_memory.registry.argument_types import Annotated, Literal
 from moss_memory.registry.arguments import Days, FilePath, IncludeDeleted, Workspace
+from moss_memory.registry.cli_traits import Cli, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     FINDINGS,
@@ -18,24 +20,20 @@ from moss_memory.registry.responses import (
     moment,
     text,
 )
-from moss_memory.rows.bulk_changes import PURGED, DryRun, is_real, purge
+from moss_memory.rows.bulk_changes import PURGE_OPTIONS, PURGED, DryRun, is_not_dry_run, purge
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.storage.files.sandbox import ExportFile, ImportFile, large_warning, refuse_large
 from moss_memory.storage.origin import find_origin
 
 from .capsule_rows import EXPORTED_COLUMNS, versioned
-from .import_lines import MOST_ERRORS, LineImporter, check_lines, parse_lines
+from .import_lines import MOST_ERRORS, LineImporter, check_lines, parse_lines, refuse_collisions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
-    from moss_memory.rows.list_filters import ListFilters
-    from moss_memory.storage.engine import ReadTransaction, Row, Transaction
-    from moss_memory.storage.origin import Origin
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
+    from moss_memory.storage.engine import ReadTransaction, Transaction
 
 ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 
@@ -47,7 +45,7 @@ _PROBLEM = ResponseSchema(
         "line": integer("its number in the file"),
         "id": text("its id, if it has one", optional=True),
         "name": text("its name, if it has one", optional=True),
-        "code": text("what is wrong with it"),
+        "code": text("code of the error"),
         "message": text("the same in a sentence"),
     },
     table=(
@@ -65,10 +63,19 @@ _PROBLEM = ResponseSchema(
     answers={
         "path": file_path("the file"),
         "count": integer("capsules in it"),
-        "exported_at": moment("when"),
+        "exported_at": moment("time of the export"),
         "bytes": integer("its size"),
-        "warning": text("when it is too large to be imported as it is", optional=True),
+        "warning": text("if it is too large to be imported as it is", optional=True),
     },
+    cli=Cli(
+        descriptions={"path": "a .jsonl file in an allowed folder; - is stdout"},
+        options={
+            "all": switch("all data, as plain files in the folder PATH"),
+            "salvage": switch("all readable data of a damaged store, in the folder PATH"),
+            "with_history": switch("with --all, earlier versions too"),
+        },
+        runs="commands.export_import.export",
+    ),
     example="moss export --path backup.jsonl",
     words=(
         "back up, backup, save to a file, download, jsonl, copy to another machine, make a backup, archive, "
@@ -85,22 +92,16 @@ def capsule_export(
 ) -> dict[str, Any]:
     """Write capsules to a JSONL file as a backup, which `capsule_import` reads.
 
-    Without a path a new file in the exports folder. The file appears whole or not at all.
+    Without a path it is a new file in the exports folder. The file appears whole or not at all.
     """
-    filters = filters_from(tx, workspace=workspace)
     file = ExportFile(tx.config, path, default_stem=_default_stem(workspace, tx.now))
     try:
-        count = write_lines(tx, file.write, filters, include_deleted=include_deleted)
+        count = write_lines(tx, write=file.write, workspace=workspace, include_deleted=include_deleted)
         file.finish()
     except BaseException:
         file.abort()
         raise
-    answer: dict[str, Any] = {
-        "path": file.path,
-        "count": count,
-        "exported_at": tx.now,
-        "bytes": file.size_bytes,
-    }
+    answer = {"path": file.path, "count": count, "exported_at": tx.now, "bytes": file.size_bytes}
     warning = large_warning("the file", file.size_bytes, tx.config.import_max_bytes)
     return {**answer, "warning": warning} if warning else answer
 
@@ -109,11 +110,19 @@ def capsule_export(
     mutates=True,
     slow=True,
     answers={
-        "imported": integer("capsules that came in"),
-        "skipped": integer("records that did not"),
-        "errors": list_of(_PROBLEM, "what was wrong with those, at most 1,000"),
+        "imported": integer("capsules that were imported"),
+        "skipped": integer("records that were not imported"),
+        "errors": list_of(_PROBLEM, "the reasons for those, at most 1,000"),
         **FINDINGS,
     },
+    cli=Cli(
+        descriptions={
+            "path": "a .jsonl file in an allowed folder, or a folder: one that `moss export --all` wrote, or of "
+            "Markdown files"
+        },
+        options={"max_bytes": {"type": "integer", "description": "accept a file up to this size"}},
+        runs="commands.export_import.import_",
+    ),
     example="moss import --path backup.jsonl --mode rename",
     words=(
         "read a backup, load from a file, jsonl, restore a backup, bring in, import, upload, migrate from a file,"
@@ -136,17 +145,16 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
         file.close()
     # The write lock is not taken yet: check everything that needs no store before the first statement.
     lines, wrong = check_lines(tx, parse_lines(tx, content))
-    found = findings_fields(
-        findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled)
-    )
+    findings = findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled)
     importer = LineImporter(tx, mode)
     for start in range(0, len(lines), _BATCH_LINES):
         importer.add(lines[start : start + _BATCH_LINES])
         tx.progress(start, len(lines))
     tx.check_cancelled()
-    importer.refuse_collisions()
+    refuse_collisions(importer.collisions, mode)
     tx.progress(len(lines), len(lines))
-    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong[:MOST_ERRORS], **found}
+    answer = {"imported": importer.imported, "skipped": len(wrong), "errors": wrong[:MOST_ERRORS]}
+    return {**answer, **findings_fields(findings)}
 
 
 @operation(
@@ -154,8 +162,9 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     cross_workspace=True,
     destructive=True,
     slow=True,
-    writes_if=is_real,
+    writes_if=is_not_dry_run,
     answers=PURGED,
+    cli=Cli(options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.purge", sentence="{message}."),
     example="moss purge --older-than 7d",
     words=(
         "empty the trash, free disk space, permanently delete, clean up deleted, garbage, reclaim space, remove "
@@ -174,44 +183,35 @@ def capsule_purge(
     return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
-def stream_lines(
+def write_lines(
     tx: ReadTransaction, *, write: Callable[[bytes], None], workspace: str | None, include_deleted: bool
 ) -> int:
-    """Pass the lines of an export to `write` and return the number of capsules."""
-    return write_lines(tx, write, filters_from(tx, workspace=workspace), include_deleted=include_deleted)
-
-
-def write_lines(
-    tx: ReadTransaction, write: Callable[[bytes], None], filters: ListFilters, *, include_deleted: bool
-) -> int:
-    """Write the lines of an export, oldest change first, and return the number of capsules.
+    """Pass the lines of an export to `write`, oldest change first, and return the number of capsules.
 
     An import numbers the changes in this order, so that lists keep theirs.
     """
+    filters = filters_from(tx, workspace=workspace)
     where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
     total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
     write(_to_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
     count = 0
-    order = "order by updated_at, change_seq"
     columns = ", ".join([*EXPORTED_COLUMNS, "coalesce(confirmed_origin, version_origin)"])
-    for row in tx.stream(f"select {columns} from capsules {where} {order}", filters.parameters):
+    sql = f"select {columns} from capsules {where} order by updated_at, change_seq"
+    for row in tx.stream(sql, filters.parameters):
         tx.check_cancelled()
-        write(_to_line(_to_record(row[:-1], find_origin(tx, row[-1]))))
+        record = dict(zip(EXPORTED_COLUMNS, row[:-1], strict=True))
+        origin = find_origin(tx, row[-1])
+        if origin is not None and origin.code is not None:
+            record["saved_in"] = origin.code.in_file()
+        tags_json = record.pop("tags_json")
+        record["tags"] = json.loads(tags_json) if tags_json else []
+        write(_to_line(record))
         count += 1
         if count % _BATCH_LINES == 0:
             tx.progress(count, total)
     tx.check_cancelled()
     tx.progress(count, total)
     return count
-
-
-def _to_record(row: Row, origin: Origin | None) -> dict[str, Any]:
-    record = dict(zip(EXPORTED_COLUMNS, row, strict=True))
-    if origin is not None and origin.code is not None:
-        record["saved_in"] = origin.code.in_file()
-    tags_json = record.pop("tags_json")
-    record["tags"] = json.loads(tags_json) if tags_json else []
-    return record
 
 
 def _to_line(record: dict[str, Any]) -> bytes:

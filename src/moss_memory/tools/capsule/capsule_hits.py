@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.lookup import row_address
-from moss_memory.search.hits import snippet
-from moss_memory.search.query import parse
+from moss_memory.search.query import parse_query
 from moss_memory.search.request import SearchRequest, search
+from moss_memory.search.snippet import snippet
 
-from .capsule_rows import FULL_COLUMNS, full_columns, to_response
+from .capsule_rows import FULL_COLUMNS, capsule_response, full_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def search_capsules(
 ) -> dict[str, Any]:
     """Return one page of summaries with snippets, best match first."""
     request = SearchRequest(
-        parse(query),
+        parse_query(query),
         mode=mode,
         sources=("capsule",),
         workspace_norm=workspace_norm,
@@ -42,45 +42,42 @@ def search_capsules(
         offset=page.offset,
     )
     hits = search(tx, request)
-    found = rows_by_number(tx, hits.rows("capsule"))
+    found = _rows_by_number(tx, hits.rows("capsule"))
     items = []
     for hit in hits.items:
         row = found[hit.document.row]
-        item = to_response(row, include_text=False)
-        item["snippet"] = snippet(row["capsule_text"], hits.matcher, offset=hit.offset)
-        item["score"] = hit.score
-        item["at"] = row["updated_at"]
-        item["fetch"] = fetch_call("capsule_fetch", row_address(row))
+        item = {
+            **capsule_response(row, include_text=False),
+            "snippet": snippet(row["capsule_text"], hits.matcher, offset=hit.offset),
+            "score": hit.score,
+            "at": row["updated_at"],
+            "fetch": fetch_call("capsule_fetch", row_address(row)),
+        }
         items.append(item)
+    pagination = page.answer(returned=len(items), total=hits.total)
+    return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}
+
+
+def capsule_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Return capsules as documents for `moss_search` by row number: address, title and text."""
     return {
-        "items": items,
-        "pagination": page.answer(returned=len(items), total=hits.total),
-        "sort": "relevance",
-        **hits.remarks(),
+        row_id: {
+            "id": row["id"],
+            "workspace": row["workspace_raw"],
+            "fetch": fetch_call("capsule_fetch", row_address(row)),
+            "at": row["updated_at"],
+            "title": row["title"] or row["name_raw"] or row["id"],
+            "version": row["version"],
+            "text": row["capsule_text"],
+        }
+        for row_id, row in _rows_by_number(tx, row_ids).items()
     }
 
 
-def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Return the documents of capsules for `moss_search` by row number: address, title and text."""
-    return {row_id: _document(row) for row_id, row in rows_by_number(tx, row_ids).items()}
-
-
-def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+def _rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     """Return capsules by row number, every column by name."""
     if not row_ids:
         return {}
     chosen = tx.sql_in("row_id", "row_ids")
     rows = tx.rows(f"select row_id, {full_columns} from capsules where {chosen} order by row_id", {"row_ids": row_ids})
     return {row_id: dict(zip(FULL_COLUMNS, columns, strict=True)) for row_id, *columns in rows}
-
-
-def _document(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "workspace": row["workspace_raw"],
-        "fetch": fetch_call("capsule_fetch", row_address(row)),
-        "at": row["updated_at"],
-        "title": row["title"] or row["name_raw"] or row["id"],
-        "version": row["version"],
-        "text": row["capsule_text"],
-    }

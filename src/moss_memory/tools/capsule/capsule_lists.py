@@ -16,6 +16,7 @@ from moss_memory.registry.arguments import (
     Tag,
     Workspace,
 )
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
     HINT,
@@ -30,15 +31,14 @@ from moss_memory.registry.responses import (
     number,
     object_of,
 )
-from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
+from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, select_with_deleted
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_workspace
 from moss_memory.rows.paging import Page
 
-from .capsule_responses import DELETED as DELETED_COLUMN
-from .capsule_responses import ID, NAME, SUMMARY, WORKSPACE
-from .capsule_rows import NEWEST_FIRST, capsules, summary, summary_columns, to_response
-from .saved_in import FETCHED, code_fields
+from .capsule_code_state import FETCHED, code_fields
+from .capsule_responses import DELETED_AT, ID, NAME, SUMMARY, WORKSPACE
+from .capsule_rows import NEWEST_FIRST, capsule_response, capsules, summary, summary_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,23 +50,16 @@ _TAGGED = "capsule_tags join capsules on capsules.row_id = capsule"
 _NEWEST_TAGGED = "order by tagged_at desc, tagged_seq desc"
 _PAGE = "limit :limit offset :offset"
 _COMMON_PREFIX_ROWS, _NEWEST_ROWS = 2_000, 10_000
-"""A prefix of more names than the first is searched among the newest rows before all rows."""
+"""If more names than the first number have a prefix, it is searched among the newest rows before all rows."""
 
 HIT = SUMMARY.with_fields(
     {
-        "snippet": highlighted("where the words are"),
+        "snippet": highlighted("the passage with the words"),
         "score": number("how well it matches", shown="never"),
         **HIT_FIELDS,
     },
     "CapsuleHit",
-    table=(
-        NAME,
-        WORKSPACE,
-        TableColumn("title", least=8, goes=9),
-        TableColumn("snippet", least=30),
-        DELETED_COLUMN,
-        ID,
-    ),
+    table=(NAME, WORKSPACE, TableColumn("title", least=8, goes=9), TableColumn("snippet", least=30), DELETED_AT, ID),
 )
 
 NEWEST_THERE = ResponseSchema(
@@ -93,11 +86,10 @@ HITS = {
 @operation(
     idempotent=True,
     answers={
-        "item": object_of(FETCHED, "the capsule; null when there is none", nullable=True, shown="opened"),
-        "elsewhere": list_of(
-            NEWEST_THERE, "where there is none: the newest of up to 5 other workspaces", optional=True
-        ),
+        "item": object_of(FETCHED, "the capsule; null if there is none", nullable=True, shown="opened"),
+        "elsewhere": list_of(NEWEST_THERE, "if there is none: the newest of up to 5 other workspaces", optional=True),
     },
+    cli=Cli(prints_text=True, remark="commands.empty_list.suggest_workspaces"),
     example="moss latest --workspace shop --include-text",
     words=(
         "resume, continue, where was I, last session, most recent, what was I doing, pick up where we left off, "
@@ -122,14 +114,17 @@ def capsule_latest(
     If there is none, `elsewhere` names the newest of other workspaces.
     """
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
-    found = _find_newest(tx, filters, include_deleted=include_deleted)
+    sql = "select updated_at, change_seq, id from capsules {} " + NEWEST_FIRST + " limit 1"
+    states = (ALIVE, DELETED) if include_deleted else (ALIVE,)
+    newest = [tx.row(sql.format(filters.where(state)), filters.parameters) for state in states]
+    found: Any = max(filter(None, newest), default=None)
     if found is None:
         from moss_memory.rows.suggestions import newest_elsewhere  # only needed for an empty workspace
 
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
-    capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
-    item = to_response(capsule, include_text=include_text)
+    capsule = capsules.find(tx, Address(found[2], None, None), include_deleted=True)
+    item = capsule_response(capsule, include_text=include_text)
     if include_text:
         if tx.call.loads is not None:
             tx.call.loads.add(tx, capsule)
@@ -141,6 +136,7 @@ def capsule_latest(
     idempotent=True,
     slow_when_large=True,
     answers=LISTING,
+    cli=Cli(remark="commands.empty_list.suggest_workspaces"),
     example="moss list --workspace shop --limit 20",
     words=(
         "list, browse, show, hand-overs saved here, table of contents of this workspace, capsules of this "
@@ -161,7 +157,7 @@ def capsule_list(
 ) -> dict[str, Any]:
     """List one workspace's capsules without text, newest change first; at most 100 a page."""
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
-    return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
+    return _list_page(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
 @operation(
@@ -193,7 +189,7 @@ def capsule_inventory(
     filters = filters_from(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
-    return _listing(tx, filters, Page(limit, offset, maximum=500), include_deleted=include_deleted)
+    return _list_page(tx, filters, Page(limit, offset, maximum=500), include_deleted=include_deleted)
 
 
 @operation(
@@ -224,7 +220,7 @@ def capsule_search(
 ) -> dict[str, Any]:
     """Find capsules by their words, best match first, each with a snippet.
 
-    A plain question finds what holds any of its words, rare ones counting most. Operators work exactly:
+    A plain question finds capsules with any of its words, rare ones counting most. Operators work exactly:
     "a phrase", prefix*, AND, OR, NOT, parentheses.
     """
     from .capsule_hits import search_capsules  # only this call searches
@@ -237,80 +233,60 @@ def capsule_search(
     )
 
 
-def _listing(tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
-    rows, total = _list_rows(tx, filters, page, include_deleted=include_deleted)
-    items = [summary(row) for row in rows]
-    return {
-        "items": items,
-        "pagination": page.answer(returned=len(items), total=total),
-        "sort": "updated_at_desc",
-    }
-
-
-def _find_newest(tx: ReadTransaction, filters: ListFilters, *, include_deleted: bool) -> str | None:
-    """Return the id of the most recently changed capsule that matches the filters, or None."""
-    sql = "select updated_at, change_seq, id from capsules {} " + NEWEST_FIRST + " limit 1"
-    states = (ALIVE, DELETED) if include_deleted else (ALIVE,)
-    found = [tx.row(sql.format(filters.where(state)), filters.parameters) for state in states]
-    changed: Any = max(filter(None, found), default=None)
-    return None if changed is None else changed[2]
-
-
-def _list_rows(
-    tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool
-) -> tuple[list[Row], int]:
-    """Return the rows of a page as `summary_columns`, and the number of capsules that match the filters."""
+def _list_page(tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
+    """Return one page of the capsules that match the filters, last changed first."""
     total: int = tx.value(f"select count(*) from {_from_counted(filters)}", filters.parameters)
     parameters = {**filters.parameters, "limit": page.limit, "offset": page.offset}
+    where, deleted = filters.where(DELETED), 0
     if include_deleted:
-        where = filters.where(DELETED)
-        gone: int = tx.value(f"select count(*) from capsules {where}", filters.parameters)
-        if gone:
-            deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
-            living = f"select row_id from {from_living(filters)}"
-            sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
-            return list(tx.rows(sql, {**parameters, "most": page.end})), total + gone
-    if "name_prefix" in filters and "tag" not in filters:
-        return _list_prefix(tx, filters, parameters, total), total
-    sql = f"select {summary_columns} from {from_living(filters)} {_PAGE}"
-    return list(tx.rows(sql, parameters)), total
+        deleted = tx.value(f"select count(*) from capsules {where}", filters.parameters)
+    if deleted:
+        gone = f"select row_id from capsules {where} {NEWEST_FIRST}"
+        living = f"select row_id from {from_living(filters)}"
+        sql = select_with_deleted("capsules", summary_columns, living, gone, NEWEST_FIRST)
+        rows = list(tx.rows(sql, {**parameters, "most": page.end}))
+    elif "name_prefix" in filters and "tag" not in filters:
+        rows = _list_prefix(tx, filters, parameters, total)
+    else:
+        sql = f"select {summary_columns} from {from_living(filters)} {_PAGE}"
+        rows = list(tx.rows(sql, parameters))
+    items = [summary(row) for row in rows]
+    pagination = page.answer(returned=len(items), total=total + deleted)
+    return {"items": items, "pagination": pagination, "sort": "updated_at_desc"}
 
 
 def from_living(filters: ListFilters) -> str:
-    """Return the from clause of living capsules in their order, from the table of tags if there is a tag."""
+    """Return the from clause of active capsules in their order, from the table of tags if there is a tag."""
     if "tag" in filters:
         return f"{_TAGGED} {filters.without('tag').where('tag = :f_tag', ALIVE)} {_NEWEST_TAGGED}"
     return f"capsules {filters.where(ALIVE)} {NEWEST_FIRST}"
 
 
 def _from_counted(filters: ListFilters) -> str:
-    """Return the from clause to count living capsules."""
+    """Return the from clause to count active capsules."""
     if "tag" not in filters:
         return f"capsules {filters.where(ALIVE)}"
     others = filters.without("tag")
-    return (
-        f"{_TAGGED} {others.where('tag = :f_tag', ALIVE)}" if others.conditions else "capsule_tags where tag = :f_tag"
-    )
+    if not others.conditions:
+        return "capsule_tags where tag = :f_tag"
+    return f"{_TAGGED} {others.where('tag = :f_tag', ALIVE)}"
 
 
 def _list_prefix(tx: ReadTransaction, filters: ListFilters, parameters: dict[str, Any], total: int) -> list[Row]:
     """Return the rows of a page of names with a prefix, which no index has in the order of changes.
 
-    If many names have the prefix, search the newest rows; else, or if these have too few, sort all matches by the
-    columns of the index.
+    If many names have the prefix, search the newest rows; otherwise, or if these have too few, sort all matches.
     """
     due = max(0, min(parameters["limit"], total - parameters["offset"]))
-    rows = list(tx.rows(_sql_of_rows(_sql_among_newest(filters)), parameters)) if total > _COMMON_PREFIX_ROWS else []
+    rows: list[Row] = []
+    if total > _COMMON_PREFIX_ROWS:
+        last = f"select row_id, name_norm, updated_at, change_seq from {from_living(filters.without('name_prefix'))}"
+        named = filters.only("name_prefix").where()
+        page = f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {named} {NEWEST_FIRST} {_PAGE}"
+        rows = list(tx.rows(_sql_of_rows(page), parameters))
     if len(rows) < due:
         rows = list(tx.rows(_sql_of_rows(f"select row_id from {from_living(filters)} {_PAGE}"), parameters))
     return rows
-
-
-def _sql_among_newest(filters: ListFilters) -> str:
-    """Return SQL for the rows of a page among the newest rows."""
-    last = f"select row_id, name_norm, updated_at, change_seq from {from_living(filters.without('name_prefix'))}"
-    named = filters.only("name_prefix").where()
-    return f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {named} {NEWEST_FIRST} {_PAGE}"
 
 
 def _sql_of_rows(rows: str) -> str:

@@ -16,41 +16,40 @@ from moss_memory.registry.responses import (
 KEY = fetch_key_of("capsule")
 VERSION = integer("1 when stored, one more with every change")
 
-_SUMMARY = {
-    "id": text("ULID"),
-    "workspace": text("namespace, as it was written"),
-    "workspace_norm": text("the form in which workspaces are compared", shown="never"),
-    "name": text("handle, as it was written", optional=True),
-    "name_norm": text("the form in which names are compared", optional=True, shown="never"),
-    "title": text("display title", optional=True),
-    "capsule_chars": integer("characters of its text"),
-    "tokens_estimate": integer("tokens of its text, about"),
-    "tags": texts("tags"),
-    "source": text("who wrote it", optional=True),
-    "run_id": text("workflow run", optional=True),
-    "phase": text("workflow phase", optional=True),
-    "role": text("agent role", optional=True),
-    "created_at": moment("when it was first stored"),
-    "updated_at": moment("when it last changed"),
-    "deleted_at": moment("when it was deleted", optional=True),
-    "version": VERSION,
-    "fetch_key": KEY,
-}
 NAME = TableColumn("name", least=8)
 WORKSPACE = TableColumn("workspace", least=8, goes=6)
-DELETED = TableColumn("deleted_at", "deleted", goes=2, unless=None)
+DELETED_AT = TableColumn("deleted_at", "deleted", goes=2, unless=None)
 ID = TableColumn("id", when=needs_id_column)
 
 SUMMARY = ResponseSchema(
     "CapsuleSummary",
-    _SUMMARY,
+    {
+        "id": text("ULID"),
+        "workspace": text("namespace, as it was written"),
+        "workspace_norm": text("the form in which workspaces are compared", shown="never"),
+        "name": text("handle, as it was written", optional=True),
+        "name_norm": text("the form in which names are compared", optional=True, shown="never"),
+        "title": text("display title", optional=True),
+        "capsule_chars": integer("characters of its text"),
+        "tokens_estimate": integer("tokens of its text, about"),
+        "tags": texts("tags"),
+        "source": text("who wrote it", optional=True),
+        "run_id": text("workflow run", optional=True),
+        "phase": text("workflow phase", optional=True),
+        "role": text("agent role", optional=True),
+        "created_at": moment("when it was first stored"),
+        "updated_at": moment("when it last changed"),
+        "deleted_at": moment("when it was deleted", optional=True),
+        "version": VERSION,
+        "fetch_key": KEY,
+    },
     table=(
         NAME,
         WORKSPACE,
         TableColumn("title", least=8, goes=7),
         TableColumn("capsule_chars", "chars", goes=4),
         TableColumn("updated_at", "updated", goes=3),
-        DELETED,
+        DELETED_AT,
         ID,
     ),
 )

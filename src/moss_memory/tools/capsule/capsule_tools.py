@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated, Any
 from moss_memory.registry.arguments import (
     AsOf,
     ExpectedVersion,
@@ -23,6 +24,7 @@ from moss_memory.registry.arguments import (
     Version,
     Workspace,
 )
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, TableColumn, flag, integer, list_of, object_of, text
 from moss_memory.rows.lookup import Address, address_of
@@ -32,28 +34,24 @@ from moss_memory.rows.names import (
     normalize_label,
     normalize_name,
     normalize_workspace,
+    reference,
     tags_json,
 )
-from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
-from moss_memory.rows.versions import is_now, refuse_another_version, time_asked
+from moss_memory.rows.undelete import answers_of_restore, restore_deleted, restore_filters, restore_sentence
+from moss_memory.rows.versions import parse_as_of, reads_current_version, refuse_another_version
 from moss_memory.rows.workspace_names import note_new_workspace
 
-from . import sections as markdown
+from .capsule_code_state import FETCHED, code_fields
 from .capsule_responses import CAPSULE, KEY, STORED
-from .capsule_rows import capsules, reference, sql, to_response, versioned
-from .saved_in import FETCHED, code_fields
+from .capsule_rows import capsule_response, capsules, sql, versioned
+from .sections import check_argument_size, check_capsule_text, missing_sections, with_places_to_fill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
     from moss_memory.storage.engine import Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any
 
-RestoreFilters = Annotated[
-    dict[str, Any], restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
-]
+_RESTORE_FILTERS = restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
+RestoreFilters = Annotated[dict[str, Any], _RESTORE_FILTERS]
 DeletedId = Annotated[str, "id, as lists show it with `include_deleted`"]
 Local = Annotated[bool, "never write it to a synced folder (tag `local`)"]
 AllowThin = Annotated[bool, "skip the check of the six sections"]
@@ -61,17 +59,17 @@ CapsuleText = Annotated[str, "Markdown with the six sections", {"own_limit": Tru
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
-    """Return the call that stores a thin capsule with placeholders for its missing sections."""
-    if error.code != "CAPSULE_TOO_THIN" or error.details is None:
+    """Return the call that stores a capsule with placeholders for its missing sections, or None."""
+    if error.code != "CAPSULE_TOO_THIN" or error.details is None or "capsule_text" not in arguments:
         return None
-    if "capsule_text" not in arguments:
-        return None
-    missing = markdown.missing_sections(arguments["capsule_text"])
-    text = markdown.with_places_to_fill(arguments["capsule_text"], missing)
+    missing = missing_sections(arguments["capsule_text"])
+    text = with_places_to_fill(arguments["capsule_text"], missing)
     reason = "write what each (fill in: …) asks for before you send it; `allow_thin: true` stores the text as it is"
     return next_call(tool, {**arguments, "capsule_text": text}, reason)
 
 
+_KEPT = ("workspace_raw", "workspace_norm", "name_raw", "name_norm", "created_at", "updated_at", "deleted_at")
+"""The columns that a replacement does not change."""
 TITLE_MAX_CHARS = 1_000
 ITEMS_MAX = 50
 
@@ -83,7 +81,7 @@ _REF = ResponseSchema(
 _MISSING = ResponseSchema(
     "MissingCapsule",
     {
-        "ref": object_of(_REF, "what was asked for"),
+        "ref": object_of(_REF, "the item that was asked for"),
         "code": text("why it is not there, as errors have it"),
         "message": text("the same in a sentence"),
     },
@@ -94,11 +92,12 @@ _MISSING = ResponseSchema(
 @operation(
     mutates=True,
     scan_secrets=True,
-    sizes=markdown.check_text_size,
-    recover=thin_recovery,
+    check_own_limits=check_argument_size,
+    recovery_call=thin_recovery,
     answers=STORED.with_fields(
         {"previous_version": integer('with `mode: "replace"`: the version that it replaced', optional=True)}
     ),
+    cli=Cli(aliases=("save",), sentence="Saved {it}, version {version}."),
     example="moss store --name auth --tags auth,jwt < capsule.md",
     words=(
         "save session state, write a hand-over, remember this for later, checkpoint, persist, dump context before"
@@ -132,19 +131,18 @@ def capsule_store(
     """
     if expected_version is not None and (mode != "replace" or name is None):
         raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
-    checked_title = _check_title(title)
     row = {
+        "title": _check_title(title) or name,
         "workspace_raw": workspace,
         "workspace_norm": normalize_workspace(workspace),
         "name_raw": name,
         "name_norm": None if name is None else normalize_name(name),
-        "title": checked_title or name,
         "tags_json": tags_json(tags),
         "source": normalize_label(source, what="source"),
         "run_id": normalize_label(run_id, what="run_id"),
         "phase": normalize_label(phase, what="phase"),
         "role": normalize_label(role, what="role"),
-        **markdown.check_text(tx, capsule_text, allow_thin=allow_thin),
+        **check_capsule_text(tx, capsule_text, allow_thin=allow_thin),
         "deleted_at": None,
     }
     tx.begin()
@@ -153,18 +151,17 @@ def capsule_store(
     if expected_version is not None:
         return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
     owner, has_capsules = tx.row(sql["owner_of_name"], row) or (None, False)
-    if owner is None:
-        if not has_capsules:
-            note_new_workspace(tx, row["workspace_norm"])
-        row |= {"id": tx.new_id(), "version": 1, "version_at": now, "version_tool": tx.tool}
-        tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-        row |= {"version_origin": tx.origin, "confirmed_origin": None}
-        tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
-    elif mode == "error":
-        hint = 'choose another name, update that one, or store with `mode: "replace"`'
-        raise capsules.name_taken(workspace, str(name), hint)
-    else:
+    if owner is not None:
+        if mode == "error":
+            hint = 'choose another name, update that one, or store with `mode: "replace"`'
+            raise capsules.name_taken(workspace, str(name), hint)
         return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
+    if not has_capsules:
+        note_new_workspace(tx, row["workspace_norm"])
+    row |= {"id": tx.new_id(), "version": 1, "version_at": now, "version_tool": tx.tool}
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
+    row |= {"version_origin": tx.origin_key(), "confirmed_origin": None}
+    tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
     return write_response(row)
 
 
@@ -173,20 +170,21 @@ def _replace(
 ) -> dict[str, Any]:
     """Replace the content of a capsule, which keeps its id, its names and its creation time."""
     refuse_another_version(versioned, kept, expected_version)
-    row = {**kept, **_content_of(new), "title": _check_title(title) or kept["name_raw"]}
-    versioned.change(tx, row)
+    content = {key: value for key, value in new.items() if key not in _KEPT}
+    row = {**kept, **content, "title": _check_title(title) or kept["name_raw"]}
+    versioned.write_version(tx, row)
     return {**write_response(row), "previous_version": kept["version"]}
 
 
 def write_response(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the response of a tool that wrote a capsule."""
-    return {"id": row["id"], **reference(row), "version": row["version"]}
+    return {"id": row["id"], **reference("capsule", row), "version": row["version"]}
 
 
 @operation(
-    single_statement=is_now,
+    single_statement=reads_current_version,
     idempotent=True,
     answers=FETCHED,
+    cli=Cli(aliases=("load",), prints_text=True),
     example="moss fetch shop/auth",
     words=(
         "load, get, open, read, recall, resume by name, pick up a hand-over, as it was, view, display, show a "
@@ -207,23 +205,23 @@ def capsule_fetch(
 ) -> dict[str, Any]:
     """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
     address = Address(id, workspace, name)
-    is_old = version is not None or as_of is not None
-    upto = time_asked(version, as_of) if is_old else None
-    row = capsules.find(tx, address, include_deleted=include_deleted)
+    upto = parse_as_of(version, as_of)
+    row = shown = capsules.find(tx, address, include_deleted=include_deleted)
     if include_text and tx.call.loads is not None:
         tx.call.loads.add(tx, row)
-    if not is_old:
-        return to_response(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
-    old = versioned.at(tx, row, version=version, as_of=upto)
-    answer = {**to_response(old, include_text=include_text), "current_version": row["version"]}
-    return answer | (code_fields(tx, old) if include_text else {})
+    current = {}
+    if version is not None or upto is not None:
+        shown = versioned.version_at(tx, row, version=version, as_of=upto)
+        current = {"current_version": row["version"]}
+    answer = capsule_response(shown, include_text=include_text) | current
+    return answer | (code_fields(tx, shown) if include_text else {})
 
 
 @operation(
     idempotent=True,
     answers={
-        "items": list_of(CAPSULE, "what was found, in the order asked for", shown="answer"),
-        "errors": list_of(_MISSING, "what was not found"),
+        "items": list_of(CAPSULE, "the capsules that were found, in the order asked for", shown="answer"),
+        "errors": list_of(_MISSING, "the items that were not found"),
     },
     example="moss fetch-many auth shop/db",
     words=(
@@ -241,7 +239,7 @@ def capsule_fetch_many(
 ) -> dict[str, Any]:
     """Load up to 50 capsules in one call, in the order asked for.
 
-    What is missing is reported in `errors` beside what was found.
+    Missing ones are reported in `errors`.
     """
     if len(items) > ITEMS_MAX:
         raise invalid_request(f"`items` has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
@@ -254,7 +252,7 @@ def capsule_fetch_many(
         except MossError as error:
             errors.append({"ref": ref, "code": error.code, "message": error.message})
         else:
-            found.append(to_response(row, include_text=include_text))
+            found.append(capsule_response(row, include_text=include_text))
             if include_text and tx.call.loads is not None:
                 tx.call.loads.add(tx, row)
     return {"items": found, "errors": errors}
@@ -263,9 +261,10 @@ def capsule_fetch_many(
 @operation(
     mutates=True,
     scan_secrets=True,
-    sizes=markdown.check_text_size,
-    recover=thin_recovery,
+    check_own_limits=check_argument_size,
+    recovery_call=thin_recovery,
     answers=STORED,
+    cli=Cli(sentence="Changed {it}, version {version}."),
     example='moss update auth --title "Auth, second round"',
     words=(
         "edit, modify, correct, fix a typo, retitle, change tags, rewrite the text, description, label, wording, "
@@ -296,9 +295,7 @@ def capsule_update(
     """
     address = Address(id, workspace, name)
     labels = {"source": source, "run_id": run_id, "phase": phase, "role": role}
-    changes: dict[str, Any] = {
-        key: normalize_label(value, what=key) for key, value in labels.items() if value is not None
-    }
+    changes: dict[str, Any] = {key: normalize_label(raw, what=key) for key, raw in labels.items() if raw is not None}
     if title is not None:
         changes["title"] = _check_title(title)
     if tags is not None:
@@ -307,13 +304,14 @@ def capsule_update(
         fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase`, `role` or `local`"
         raise invalid_request(f"no fields to update; give {fields}")
     if capsule_text is not None:
-        changes |= markdown.check_text(tx, capsule_text, allow_thin=allow_thin)
+        changes |= check_capsule_text(tx, capsule_text, allow_thin=allow_thin)
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     row |= changes
     if local is not None:
-        row["tags_json"] = _with_local_tag(row["tags_json"], local)
-    versioned.change(tx, row, "change" if capsule_text is not None else "change_metadata")
+        others = [tag for tag in json.loads(row["tags_json"] or "[]") if tag != LOCAL]
+        row["tags_json"] = tags_json([*others, LOCAL] if local else others)
+    versioned.write_version(tx, row, "change" if capsule_text is not None else "change_metadata")
     return write_response(row)
 
 
@@ -321,6 +319,7 @@ def capsule_update(
     mutates=True,
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
+    cli=Cli(sentence="Deleted {it}; `moss restore` brings it back."),
     example="moss delete auth",
     words=(
         "delete, remove, drop, throw away, discard, get rid of, forget a hand-over, not needed, delete one "
@@ -328,15 +327,11 @@ def capsule_update(
     ),
 )
 def capsule_delete(
-    tx: Transaction,
-    *,
-    id: Id | None = None,
-    workspace: Workspace | None = None,
-    name: Name | None = None,
+    tx: Transaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
 ) -> dict[str, Any]:
     """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
     row = capsules.find(tx, Address(id, workspace, name))
-    tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
+    versioned.soft_delete(tx, row["id"])
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     return {"deleted": True, "id": row["id"], "workspace": row["workspace_raw"]}
 
@@ -345,6 +340,7 @@ def capsule_delete(
     mutates=True,
     idempotent=True,
     answers=answers_of_restore(KEY),
+    cli=Cli(sentence=restore_sentence),
     example="moss restore shop/auth",
     words=(
         "undelete, recover deleted, bring back, deleted by mistake, by accident, accidentally removed, trash, "
@@ -365,28 +361,7 @@ def capsule_restore(
 
     By name the most recently deleted one. A taken name is refused.
     """
-    return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
-
-
-def _with_local_tag(tags: str | None, local: bool) -> str | None:
-    """Return the tags with or without the one that keeps a capsule out of synced folders."""
-    others = [tag for tag in json.loads(tags or "[]") if tag != LOCAL]
-    return tags_json([*others, LOCAL] if local else others)
-
-
-def _content_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns that a replacement changes: all except identity, names and times."""
-    kept = (
-        "id",
-        "workspace_raw",
-        "workspace_norm",
-        "name_raw",
-        "name_norm",
-        "created_at",
-        "updated_at",
-        "deleted_at",
-    )
-    return {key: value for key, value in row.items() if key not in kept}
+    return restore_deleted(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 
 
 def _check_title(raw: str | None) -> str | None:

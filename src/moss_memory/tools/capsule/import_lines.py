@@ -7,7 +7,7 @@ import json
 from moss_memory.code_state.repository_files import is_object_id
 from moss_memory.code_state.work_tree import CodeState, clean_name
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.registry.decode import check_text
+from moss_memory.registry.decode import check_unicode
 from moss_memory.rows.names import (
     NAME_MAX_CHARS,
     estimate_tokens,
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     """The position of a record, and the columns of its row."""
 
 _LABELS = ("source", "run_id", "phase", "role")
-_MAX_TIME = 2**53
+_TIMES = ("created_at", "updated_at", "deleted_at")
+_MAX_NUMBER = 2**53
 _COMPARED = ("workspace_raw", "name_raw", "deleted_at", "ttl_seconds", "expires_at")
-"""Columns that an equal row has too, beside its content."""
+"""The columns that are compared beside the content."""
 _NAME = ("workspace_norm", "name_norm")
 MOST_ERRORS = 1000
 """The maximum number of errors in an answer or a refusal; all of them are counted."""
@@ -70,18 +71,18 @@ def _refuse_constant(name: str) -> None:
 
 
 class InvalidRecordError(Exception):
-    """A record that cannot become a row."""
+    """Raised for a record that cannot become a row."""
 
 
 def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[Line], list[dict[str, Any]]]:
-    """Return the rows of valid lines, and the errors of the others, without reading the store."""
+    """Return the rows of valid lines and the errors of the others, without reading the store."""
     valid: list[Line] = []
     wrong: list[dict[str, Any]] = []
     for count, (number, record) in enumerate(records, 1):
         if count % 1000 == 0:
             tx.check_cancelled()
         try:
-            valid.append(({"line": number}, row_of(record)))
+            valid.append(({"line": number}, row_from_record(record)))
         except (InvalidRecordError, MossError) as error:
             wrong.append(invalid_record({"line": number}, record, error))
     return valid, wrong
@@ -105,11 +106,11 @@ class LineImporter:
         self._sql = statements or versioned.sql
         self.imported = 0
         self.unchanged = 0
-        """Rows that were passed over, because the store has equal ones."""
+        """The number of rows that were not written, because the store has equal ones."""
         self._seen: set[Any] = set()
         self.collisions: list[dict[str, Any]] = []
         self._origins: set[str] = set()
-        """The keys of the origins that it has stored."""
+        """The keys of the stored origins."""
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
@@ -121,7 +122,7 @@ class LineImporter:
         self._tx.begin()
         if self._mode == "replace":
             given = len(lines)
-            lines = self._changed(lines)
+            lines = self._without_equal(lines)
             self.imported += given - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
         written_from: dict[str, set[str]] = {}
@@ -129,7 +130,11 @@ class LineImporter:
             self._tx.check_cancelled()
             code = row.pop("code", None)
             if not row.get("version_at"):
-                row |= {"version_at": now, "version_tool": self._tx.tool, "version_origin": self._origin_of(code)}
+                # Imported by the caller, at the commit that its file names.
+                origin = Origin(self._tx.actor, code)
+                if origin.key not in self._origins:
+                    self._origins.add(self._tx.store_origin(origin))
+                row |= {"version_at": now, "version_tool": self._tx.tool, "version_origin": origin.key}
             written_from.setdefault(row["workspace_norm"], set()).add(row["version_origin"])
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
@@ -143,15 +148,8 @@ class LineImporter:
         for where, row in lines:
             self._import_one(where, row)
 
-    def _origin_of(self, code: CodeState | None) -> str:
-        """Return the origin of an imported row: imported by the caller, at the commit that its file names."""
-        origin = Origin(self._tx.actor, code)
-        if origin.key not in self._origins:
-            self._origins.add(self._tx.store_origin(origin))
-        return origin.key
-
-    def _changed(self, lines: list[Line]) -> list[Line]:
-        """Return the lines without those whose equal row the store has under the same id or name.
+    def _without_equal(self, lines: list[Line]) -> list[Line]:
+        """Return the lines of which the store has no equal row under the same id or name.
 
         A line after another one for the same row stays.
         """
@@ -159,9 +157,9 @@ class LineImporter:
         if not first:
             return lines
         compared = [name for name in (*self._versioned.columns, *_COMPARED) if name in first[0]]
-        by_id = self._stored(("id",), compared, [row for row in first if row["id"] is not None])
+        by_id = self._find_stored(("id",), compared, [row for row in first if row["id"] is not None])
         others = [row for row in first if row["name_norm"] is not None and (row["id"],) not in by_id]
-        by_name = self._stored(_NAME, compared, others, " and deleted_at is null")
+        by_name = self._find_stored(_NAME, compared, others, " and deleted_at is null")
         equal = {
             id(row)
             for row in first
@@ -170,17 +168,17 @@ class LineImporter:
         return [line for line in lines if id(line[1]) not in equal]
 
     def _is_first(self, row: dict[str, Any]) -> bool:
-        """Return whether no line before was for this id or name."""
+        """Return True if no earlier line was for this id or name."""
         keys = {row["id"], (row["workspace_norm"], row["name_norm"] or row["id"])}
         if keys & self._seen:
             return False
         self._seen |= keys
         return True
 
-    def _stored(
+    def _find_stored(
         self, key: tuple[str, ...], columns: list[str], rows: list[dict[str, Any]], where: str = ""
     ) -> dict[Row, Row]:
-        """Return these columns of the stored rows whose key may be that of a given row, by key."""
+        """Return these columns of the stored rows that have a key of a given row, by key."""
         if not rows:
             return {}
         given = {name: list({row[name] for row in rows}) for name in key}
@@ -200,20 +198,29 @@ class LineImporter:
         return self._tx.insert_all(self._sql["restore_over" if self._mode == "replace" else "insert"], rows)
 
     def _import_one(self, where: Where, row: dict[str, Any]) -> None:
-        by_id = row["id"] in self._refused_ids or self._tx.row(self._sql["id_taken"], row) is not None
+        has_id = row["id"] in self._refused_ids or self._tx.row(self._sql["id_taken"], row) is not None
         name_owner = self._name_owner(row)
-        if not by_id and name_owner is None:
+        if not has_id and name_owner is None:
             self._insert(row)
         elif self._mode == "error":
-            self._refuse(where, row, by_id=by_id)
-        elif self._mode == "replace":
-            self._replace(where, row, by_id=by_id, name_owner=name_owner)
+            self._refused_ids.add(row["id"])
+            if row["name_norm"] is not None and row["deleted_at"] is None:
+                self._refused_names.add((row["workspace_norm"], row["name_norm"]))
+            if has_id:
+                message = f"another {self._noun} has this id already"
+                self.collisions.append(problem(where, row, "ID_COLLISION", message))
+            else:
+                message = f"an active {self._noun} has this name already"
+                self.collisions.append(problem(where, row, "NAME_COLLISION", message))
+        elif self._mode == "rename":
+            self._rename(row, new_id=has_id, name_taken=name_owner is not None)
+        elif has_id and name_owner not in (None, row["id"]):
+            message = f"the id belongs to one {self._noun} and the name to another"
+            self.collisions.append(problem(where, row, "AMBIGUOUS_COLLISION", message))
         else:
-            self._rename(row, by_id=by_id, name_taken=name_owner is not None)
-
-    def refuse_collisions(self) -> None:
-        """Refuse the import if there are collisions that its mode does not resolve."""
-        refuse_collisions(self.collisions, self._mode)
+            target = row["id"] if has_id else name_owner
+            self._versioned.write(self._tx, {**row, "id": target}, self._sql["overwrite"])
+            self.imported += 1
 
     def _name_owner(self, row: dict[str, Any]) -> str | None:
         """Return the id of the active row with the record's name, or None; a deleted record has no name."""
@@ -228,26 +235,8 @@ class LineImporter:
         self._tx.run(self._sql["insert"], {**row, "change_seq": self._tx.next_change()})
         self.imported += 1
 
-    def _refuse(self, where: Where, row: dict[str, Any], *, by_id: bool) -> None:
-        self._refused_ids.add(row["id"])
-        if row["name_norm"] is not None and row["deleted_at"] is None:
-            self._refused_names.add((row["workspace_norm"], row["name_norm"]))
-        if by_id:
-            self._add_collision(where, row, "ID_COLLISION", f"another {self._noun} has this id already")
-        else:
-            self._add_collision(where, row, "NAME_COLLISION", f"an active {self._noun} has this name already")
-
-    def _replace(self, where: Where, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
-        if by_id and name_owner not in (None, row["id"]):
-            message = f"the id belongs to one {self._noun} and the name to another"
-            self._add_collision(where, row, "AMBIGUOUS_COLLISION", message)
-            return
-        target = row["id"] if by_id else name_owner
-        self._versioned.write(self._tx, {**row, "id": target}, self._sql["overwrite"])
-        self.imported += 1
-
-    def _rename(self, row: dict[str, Any], *, by_id: bool, name_taken: bool) -> None:
-        if by_id:
+    def _rename(self, row: dict[str, Any], *, new_id: bool, name_taken: bool) -> None:
+        if new_id:
             row["id"] = self._tx.new_id()
         base, number = row["name_raw"], 0
         while name_taken:
@@ -257,9 +246,6 @@ class LineImporter:
             row["name_norm"] = normalize_name(row["name_raw"])
             name_taken = self._name_owner(row) is not None
         self._insert(row)
-
-    def _add_collision(self, where: Where, row: dict[str, Any], code: str, message: str) -> None:
-        self.collisions.append(problem(where, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
 
 
 def _key(row: dict[str, Any], columns: Iterable[str]) -> Row:
@@ -271,24 +257,28 @@ def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
     if collisions:
         total = {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
         some = ", ".join([f"{one.get('file', '')} {one.get('line', '')}".strip() for one in collisions[:10]])
+        conflict = "conflicts" if len(collisions) == 1 else "conflict"
         advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
         raise MossError(
             "CONFLICT",
-            f"{pluralize(len(collisions), 'line')} conflict with existing capsules ({some}); nothing was imported. "
+            f"{pluralize(len(collisions), 'line')} {conflict} with existing rows ({some}); nothing was imported. "
             f'`mode: "rename"` keeps both{advice}',
             details={"errors": collisions[:MOST_ERRORS], **total},
         )
 
 
-def row_of(record: Any) -> dict[str, Any]:
+def row_from_record(record: Any) -> dict[str, Any]:
     """Return the columns of a record; normal forms and sizes are computed, never taken from it."""
     if not isinstance(record, dict):
         raise InvalidRecordError("the line is not a JSON object")
     workspace = _text(record, "workspace_raw", required=True)
     name = _text(record, "name_raw")
     text = _text(record, "capsule_text") or ""
+    key = _text(record, "id", required=True) or ""
+    if not key.strip() or len(key) > NAME_MAX_CHARS:
+        raise InvalidRecordError(f"id is blank or longer than {NAME_MAX_CHARS} characters")
     return {
-        "id": _id(record),
+        "id": key,
         "workspace_raw": workspace,
         "workspace_norm": normalize_workspace(workspace or "", what="workspace_raw"),
         "name_raw": name,
@@ -299,15 +289,13 @@ def row_of(record: Any) -> dict[str, Any]:
         "tags_json": _tags(record),
         "title": _text(record, "title"),
         **{field: normalize_label(_text(record, field), what=field) for field in _LABELS},
-        "created_at": _time(record, "created_at"),
-        "updated_at": _time(record, "updated_at"),
-        "deleted_at": _time(record, "deleted_at"),
-        "version": _version(record),
-        "code": _code(record),
+        **{field: _whole_number(record, field, 0, "a Unix time in whole seconds") for field in _TIMES},
+        "version": _whole_number(record, "version", 1, f"a whole number from 1 to {_MAX_NUMBER - 1}") or 1,
+        "code": _code_state(record),
     }
 
 
-def _code(record: dict[str, Any]) -> CodeState | None:
+def _code_state(record: dict[str, Any]) -> CodeState | None:
     """Return the commit at which the capsule was saved, as its export has it."""
     saved = record.get("saved_in")
     if saved is None:
@@ -319,38 +307,22 @@ def _code(record: dict[str, Any]) -> CodeState | None:
     return CodeState(repository, key, branch, commit if is_object_id(commit) else "") if repository else None
 
 
-def _id(record: dict[str, Any]) -> str:
-    value = _text(record, "id", required=True) or ""
-    if not value.strip() or len(value) > NAME_MAX_CHARS:
-        raise InvalidRecordError(f"id is blank or longer than {NAME_MAX_CHARS} characters")
-    return value
-
-
 def _text(record: dict[str, Any], field: str, *, required: bool = False) -> str | None:
     value = record.get(field)
     if value is None and not required:
         return None
     if not isinstance(value, str):
         raise InvalidRecordError(f"{field} is missing" if value is None else f"{field} must be a string")
-    check_text(value, field)
+    check_unicode(value, field)
     return value
 
 
-def _time(record: dict[str, Any], field: str) -> int | None:
+def _whole_number(record: dict[str, Any], field: str, least: int, expected: str) -> int | None:
     value = record.get(field)
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_TIME:
-        raise InvalidRecordError(f"{field} must be a Unix time in whole seconds")
-    return value
-
-
-def _version(record: dict[str, Any]) -> int:
-    value = record.get("version")
-    if value is None:
-        return 1
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < _MAX_TIME:
-        raise InvalidRecordError(f"version must be a whole number from 1 to {_MAX_TIME - 1}")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < _MAX_NUMBER:
+        raise InvalidRecordError(f"{field} must be {expected}")
     return value
 
 
@@ -361,12 +333,12 @@ def _tags(record: dict[str, Any]) -> str | None:
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
         raise InvalidRecordError("tags must be a list of strings")
     for tag in value:
-        check_text(tag, "tags")
+        check_unicode(tag, "tags")
     return tags_json(value)
 
 
 def problem(where: Where, record: Any, code: str, message: str) -> dict[str, Any]:
-    """Return one entry of `errors`."""
+    """Return an entry of `errors`."""
     entry: dict[str, Any] = dict(where)
     if isinstance(record, dict):
         for key, field in (("id", "id"), ("name", "name_raw")):

@@ -1,4 +1,4 @@
--- Every statement on capsules that has one fixed form. Lists and bulk changes add their filters in rows.py.
+-- Every statement on capsules that has one fixed form. Lists and bulk changes add their filters.
 
 -- name: insert
 insert into capsules (
@@ -82,7 +82,7 @@ insert into capsules (
   version_origin = excluded.version_origin, confirmed_origin = null
 
 -- name: confirm
--- The commit at which the text of a capsule was found to be still true; no version of it changes.
+-- Sets the commit at which the text of a capsule was confirmed; no version of it changes.
 update capsules set confirmed_origin = :origin where id = :id
 
 -- name: soft_delete

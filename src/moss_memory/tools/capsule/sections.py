@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Transaction
 
 REQUIRED: dict[str, tuple[str, ...]] = {
@@ -30,24 +30,9 @@ _LONGEST_LABEL = max(map(len, _CANONICAL)) + 8
 _BYTE_ORDER_MARK = "\ufeff"
 
 PLACEHOLDERS = frozenset(
-    (
-        "",
-        "(pending)",
-        "(none)",
-        "(empty)",
-        "(tbd)",
-        "(n/a)",
-        "tbd",
-        "n/a",
-        "none",
-        "pending",
-        "todo",
-        "-",
-        "...",
-    )
+    ("", "(pending)", "(none)", "(empty)", "(tbd)", "(n/a)", "tbd", "n/a", "none", "pending", "todo", "-", "...")
 )
 """Bodies of a section that count as empty."""
-
 
 _TO_FILL = {
     "Objective": "what is to be achieved, in a sentence",
@@ -59,24 +44,23 @@ _TO_FILL = {
 }
 
 
-def check_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
+def check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
     """Return the columns of a text; refuse it if it is too large or lacks sections."""
     if not text.strip():
         raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
-    check_size(tx, text)
+    check_capsule_size(tx, text)
     if allow_thin:
-        return content_columns(text)
+        return text_columns(text)
     missing, unfilled = missing_sections(text), unfilled_sections(text)
     if missing or unfilled:
         thin = [title for title in REQUIRED if title in missing or title in unfilled]
         left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
         message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
         raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
-    return content_columns(text)
+    return text_columns(text)
 
 
-def check_size(tx: Transaction | CallContext, text: str) -> None:
-    """Refuse a text above the limit."""
+def check_capsule_size(tx: Transaction | CallContext, text: str) -> None:
     limit = tx.config.capsule_max_chars
     if len(text) > limit:
         raise MossError(
@@ -87,13 +71,12 @@ def check_size(tx: Transaction | CallContext, text: str) -> None:
         )
 
 
-def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
-    """Refuse a capsule above the limit before its text is scanned."""
-    check_size(call, values.get("capsule_text", ""))
+def check_argument_size(call: CallContext, values: dict[str, Any]) -> None:
+    """Refuse a capsule above the limit before its text is scanned for credentials."""
+    check_capsule_size(call, values.get("capsule_text", ""))
 
 
-def content_columns(text: str) -> dict[str, Any]:
-    """Return the columns of a capsule's text with its sizes."""
+def text_columns(text: str) -> dict[str, Any]:
     return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
 
@@ -113,7 +96,7 @@ class Section:
 _LIST_ITEM = re.compile(r" {0,3}(?:(?P<bullet>[-*+])|[0-9]{1,9}(?P<end>[.)]))(?=[ \t]|$)")
 
 
-def parse(text: str) -> list[Section]:
+def parse_sections(text: str) -> list[Section]:
     """Return the flat list of sections of a Markdown text, in order; ignore headings inside fenced code."""
     found: list[Section] = []
     for start, line in _lines_outside_fences(text):
@@ -130,8 +113,9 @@ def parse(text: str) -> list[Section]:
 
 def missing_sections(text: str) -> list[str]:
     """Return the canonical names of the required sections that a text lacks, in the order of the table."""
-    keys = _json_keys(text)
-    present = {_CANONICAL.get(label) for label in (_find_labels(text) if keys is None else keys)}
+    found = _json_object(text)
+    labels = _find_labels(text) if found is None else map(_json_label, found)
+    present = {_CANONICAL.get(label) for label in labels}
     return [canonical for canonical in REQUIRED if canonical not in present]
 
 
@@ -141,7 +125,8 @@ def unfilled_sections(text: str) -> list[str]:
         return []
     found = _json_object(text)
     bodies = _bodies(text) if found is None else ((_json_label(key), str(value)) for key, value in found.items())
-    left = {_CANONICAL.get(label) for label, body in bodies if _is_placeholder(body)}
+    lowered = ((label, body.strip().lower()) for label, body in bodies)
+    left = {_CANONICAL.get(label) for label, body in lowered if body.startswith("(fill in:") and body.endswith(")")}
     return [canonical for canonical in REQUIRED if canonical in left]
 
 
@@ -153,14 +138,12 @@ def with_places_to_fill(text: str, missing: list[str]) -> str:
         import json
 
         return json.dumps({**found, **bodies}, ensure_ascii=False, indent=2)
-    fence = _open_fence(text)  # text after an open fence would be code
+    fence = ""
+    for line in text.split("\n"):
+        fence = _fence_after(line, fence)
+    # Text after an open fence would be code.
     whole = f"{text.rstrip()}\n{fence}" if fence else text.rstrip()
     return whole + "".join([f"\n\n## {title}\n{body}" for title, body in bodies.items()]) + "\n"
-
-
-def _is_placeholder(body: str) -> bool:
-    content = body.strip().lower()
-    return content.startswith("(fill in:") and content.endswith(")")
 
 
 def _bodies(text: str) -> Iterator[tuple[str, str]]:
@@ -220,12 +203,6 @@ def _normalize_label(raw: str) -> str:
     return label.replace(" /", "/").replace("/ ", "/") if "/" in label else label
 
 
-def _json_keys(text: str) -> list[str] | None:
-    """Return the top-level keys as labels if the text is a JSON object, else None."""
-    found = _json_object(text)
-    return None if found is None else [_json_label(key) for key in found]
-
-
 def _json_label(key: str) -> str:
     return _normalize_label(key.replace("_", " ").replace("-", " "))
 
@@ -256,14 +233,6 @@ def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
         elif not fence:
             yield start, line
         start += len(line) + 1
-
-
-def _open_fence(text: str) -> str:
-    """Return the mark of the fence that a text opens and does not close, or an empty string."""
-    fence = ""
-    for line in text.split("\n"):
-        fence = _fence_after(line, fence)
-    return fence
 
 
 def _fence_after(line: str, fence: str) -> str:
@@ -311,7 +280,7 @@ def _continues_list(kept: str, addition: str) -> bool:
     for line in reversed(kept.splitlines()):
         item = _LIST_ITEM.match(line)
         if item or not line.startswith((" ", "\t")):
-            break  # what is indented belongs to the item above
+            break  # an indented line belongs to the item above
     added = _LIST_ITEM.match(addition)
     return bool(item and added and (item["bullet"], item["end"]) == (added["bullet"], added["end"]))
 
@@ -334,7 +303,7 @@ def keep_sections(text: str, wanted: list[str]) -> str | None:
     """Return the wanted sections of a text, in its order; None if it has none of them."""
     kept = [
         text[section.start : section.end].rstrip()
-        for section in parse(text)
+        for section in parse_sections(text)
         if any(same_title(section.title, title) for title in wanted)
     ]
     return "\n\n".join(kept) if kept else None

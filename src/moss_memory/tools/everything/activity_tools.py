@@ -1,7 +1,8 @@
-"""`moss_activity` and `moss_changes`: counts of rows, changes of each day, changes after a known one."""
+"""`moss_activity` and `moss_changes`: counts of rows, changes of each day, changes after a given one."""
 
 from __future__ import annotations
 
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.arguments import Limit, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
@@ -22,11 +23,9 @@ from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 Period = Annotated[int, {"minimum": 1}, "days up to today"]
 After = Annotated[int, {"minimum": 0}, "seq of the last change that is known"]
@@ -42,7 +41,7 @@ _COUNTS = {
     "task": ("tasks", "", "", "kind = 'plan'"),
     "record": ("records", "", "", ""),
 }
-"""The table of a family, which of its rows are there, which are gone, and which of those there do not count; each has
+"""The table of a family, and the conditions of active rows, deleted rows, and active rows that do not count; each has
 an index."""
 
 _DAY = ResponseSchema(
@@ -60,9 +59,9 @@ _CHANGE = ResponseSchema(
         "seq": integer("its number, which only rises"),
         "workspace": text("where, in its normal form", optional=True),
         "tool": text("which tool made it"),
-        "address": text("what it is about", optional=True),
+        "address": text("the id of the changed object", optional=True),
         "ts_ms": moment_ms("when"),
-        "by": text("who made it, where that is known", optional=True),
+        "by": text("who made it, if known", optional=True),
     },
     table=(
         TableColumn("seq"),
@@ -82,24 +81,24 @@ _CHANGE = ResponseSchema(
     answers={
         "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
         "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
-        "last": object_of(_LAST, "the last change, where no `workspace` is given", optional=True, shown="apart"),
-        "seq": integer("the number of the last change, 0 when there was none"),
+        "last": object_of(_LAST, "the last change, if no `workspace` is given", optional=True, shown="apart"),
+        "seq": integer("the number of the last change, 0 if there was none"),
     },
     example="moss activity --days 7",
 )
 def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, days: Period = 63) -> dict[str, Any]:
-    """Count what there is of each family and what changed on each of the last days, at most 366."""
+    """Count the rows of each family, and the changes on each of the last days, at most 366."""
     where = None if workspace is None else normalize_workspace(workspace)
     enabled = [name for name in _FAMILIES if name not in tx.config.disabled_types]
     first_day = tx.now_ms // _DAY_MS - min(days, _DAYS_MAX) + 1
-    seq = tx.value(sql["last_change"])
-    answer: dict[str, Any] = {
-        "counts": {name: _count(tx, name, where) for name in enabled},
-        "days": _days(tx, first_day, where, enabled),
-        "seq": seq,
-    }
-    last = None if where is not None else _last_change(tx)
-    return {**answer, "last": last} if last else answer
+    seq = tx.value(sql["last_change"])  # before the counts, which may include later changes
+    counts = {name: _count(tx, name, where) for name in enabled}
+    answer: dict[str, Any] = {"counts": counts, "days": _days(tx, first_day, where, enabled), "seq": seq}
+    if where is None:
+        last = tx.row("select workspace, ts_ms from events where workspace is not null order by seq desc limit 1")
+        if last is not None:
+            answer["last"] = dict(zip(_LAST.fields, last, strict=True))
+    return answer
 
 
 @operation(
@@ -107,31 +106,26 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
     visible=False,
     single_statement=True,  # the number of the last change must be older than the snapshot of the rest
     answers={
-        "seq": integer("the number of the last change, 0 when there was none"),
+        "seq": integer("the number of the last change, 0 if there was none"),
         "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),
         "has_more": flag("whether more follow"),
     },
     example="moss changes --after 100",
 )
 def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limit = 100) -> dict[str, Any]:
-    """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
+    """List the changes after a known one, oldest first; without `after` return only the number of the last one."""
     page = Page(limit, 0, maximum=1000)
     last = tx.value(sql["last_change"])
     if after is None:
         return {"seq": last, "changes": [], "has_more": False}
-    found = tx.stream(sql["changes"], {"after": after, "last": last})
     changes: list[dict[str, Any]] = []
-    for row in found:
+    for row in tx.stream(sql["changes"], {"after": after, "last": last}):
         change = dict(zip(_CHANGE.fields, row, strict=True))
         if family_of(change["tool"]) not in tx.config.disabled_types:
-            changes.append(_drop_none(change))
+            changes.append({name: value for name, value in change.items() if value is not None})
         if len(changes) > page.limit:
             break
     return {"seq": last, "changes": changes[: page.limit], "has_more": len(changes) > page.limit}
-
-
-def _drop_none(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None}
 
 
 def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
@@ -139,7 +133,7 @@ def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
     if family == "reasoning":
         own = " where branch_id in (select branch_id from branches where workspace_norm = :workspace)"
         return int(tx.value("select count(*) from doc_entries" + (own if workspace is not None else ""), parameters))
-    table, there, gone, without = _COUNTS[family]
+    table, active, deleted, uncounted = _COUNTS[family]
 
     def rows(*where: str) -> int:
         wanted = " and ".join(filter(None, where))
@@ -147,9 +141,9 @@ def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
 
     if workspace is not None:
         own = "workspace_norm = :workspace"
-        return rows(there, own) - (rows(there, without, own) if without else 0)
+        return rows(active, own) - (rows(active, uncounted, own) if uncounted else 0)
     # An unfiltered count reads no rows, so the time does not grow with the store.
-    return rows() - (rows(gone) if gone else 0) - (rows(there, without) if without else 0)
+    return rows() - (rows(deleted) if deleted else 0) - (rows(active, uncounted) if uncounted else 0)
 
 
 def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: list[str]) -> list[dict[str, Any]]:
@@ -164,17 +158,10 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     for day, tool, changes in found:
         family = families.get(tool) or families.setdefault(tool, family_of(tool))
         if family in enabled:
-            if day not in days:
-                days[day] = dict.fromkeys(enabled, 0)
-            days[day][family] += changes
+            days.setdefault(day, dict.fromkeys(enabled, 0))[family] += changes
     return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
 
 
 def family_of(tool: str) -> str:
     """Return the family that a tool changes; tools over several families count as capsule."""
     return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "") or "capsule"
-
-
-def _last_change(tx: ReadTransaction) -> dict[str, Any] | None:
-    row = tx.row("select workspace, ts_ms from events where workspace is not null order by seq desc limit 1")
-    return None if row is None else dict(zip(("workspace", "ts_ms"), row, strict=True))

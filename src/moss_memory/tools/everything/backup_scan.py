@@ -1,4 +1,4 @@
-"""Copies of a store in its own home: exports, backups and replaced stores."""
+"""Copies of a store in its home folder: exports, backups and replaced stores."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ import os
 import re
 import stat
 import time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DATABASE = "moss.db"
 _COMPANIONS = ("-wal", "-shm", "-journal")
@@ -22,7 +18,7 @@ _RESTORED = re.compile(r"moss\.db\.restored-([0-9]{1,9})\.part(?:-[0-9]+)?(?:-wa
 _TEMPORARY = ".moss-export"
 """The prefix of the names of unfinished exports."""
 _STALE_S = 3600
-"""An unfinished export without writes for this long was killed."""
+"""The time without writes after which an unfinished export counts as killed."""
 _MANIFEST = "manifest.json"
 _EXPORT = b'{"_moss_export"'
 _APPLICATION = b"Moss"
@@ -32,7 +28,21 @@ _HEAD_BYTES = 72
 
 def copies_in(home: str) -> list[str]:
     """Return the files in a home, at any depth, that may be copies of a store, sorted."""
-    return sorted(_find_copies(home))
+    live = _identity(os.path.join(home, _DATABASE))
+    exports = os.path.join(home, "exports", "")
+    exported: set[str] = set()
+    copies = []
+    for folder, _, names in os.walk(home):
+        if _MANIFEST in names:
+            exported.update(_exported_files(folder))
+        for name in names:
+            path = os.path.join(folder, name)
+            identity = _identity(path)
+            if identity is None or identity == live or (folder == home and name in _LIVE):
+                continue  # not a regular file, or the store itself: closing that would release its locks
+            if path in exported or path.startswith(exports) or _is_named_as_copy(name) or _has_moss_header(path):
+                copies.append(path)
+    return sorted(copies)
 
 
 def remove_own_copies(home: str, copies: list[str]) -> list[str]:
@@ -47,23 +57,6 @@ def remove_own_copies(home: str, copies: list[str]) -> list[str]:
     for folder in sorted(emptied, key=len, reverse=True):
         _remove_empty(folder, folders - {home})
     return [path for path in copies if path not in gone]
-
-
-def _find_copies(home: str) -> Iterator[str]:
-    """Yield each copy in a home once."""
-    live = _identity(os.path.join(home, _DATABASE))
-    exports = os.path.join(home, "exports", "")
-    exported: set[str] = set()
-    for folder, _, names in os.walk(home):
-        if _MANIFEST in names:
-            exported.update(_exported_files(folder))
-        for name in names:
-            path = os.path.join(folder, name)
-            identity = _identity(path)
-            if identity is None or identity == live or (folder == home and name in _LIVE):
-                continue  # not a regular file, or the store itself: closing that would release its locks
-            if path in exported or path.startswith(exports) or _is_named_as_copy(name) or _has_moss_header(path):
-                yield path
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -91,7 +84,7 @@ def _remove(path: str) -> bool:
 
 
 def _is_removable(path: str, exported: set[str], gone: set[str]) -> bool:
-    """Return True if Moss made a copy and it is not in use."""
+    """Return True if Moss made this copy and it is not in use."""
     name = os.path.basename(path)
     if name in _LIVE:
         return False  # the store of a home inside this one
@@ -131,13 +124,10 @@ def _exported_files(folder: str) -> list[str]:
         with open(manifest, "rb") as file:
             content = json.load(file)
         files = content["files"] if isinstance(content["format"], int) else {}
-        return [manifest, *(os.path.join(folder, *name.split("/")) for name in files if _is_relative_inside(name))]
+        inside = [name for name in files if not name.startswith("/") and not {"..", ""} & set(name.split("/"))]
+        return [manifest, *(os.path.join(folder, *name.split("/")) for name in inside)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
-
-
-def _is_relative_inside(name: str) -> bool:
-    return not name.startswith("/") and not {"..", ""} & set(name.split("/"))
 
 
 def _has_moss_header(path: str) -> bool:

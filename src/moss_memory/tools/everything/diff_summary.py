@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from moss_memory.tools.capsule import sections as markdown
+from moss_memory.tools.capsule.sections import parse_sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,27 +22,18 @@ def describe_version(
     versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None, by: str | None
 ) -> dict[str, Any]:
     """Return a version as an item of `moss_history`, compared with the previous one."""
+    optional = {"by": by, "source": version.get("source")}
     item: dict[str, Any] = {"version": version["version"], "at": version["at"], "tool": version["tool"]}
-    if by is not None:
-        item["by"] = by
-    if version.get("source") is not None:
-        item["source"] = version["source"]
+    item |= {name: value for name, value in optional.items() if value is not None}
     item["chars"] = version["chars"]
     if version["erased"]:
         return {**item, "change": "erased", "erased": True}
-    return {**item, "change": _summarize(versioned, version, before)}
-
-
-def _summarize(versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None) -> str:
     if before is None or before["erased"]:
-        if version["tool"] == "capsule_import":
-            return "imported"
-        return "stored" if version["version"] == 1 else "changed; the version before is not kept"
+        first = "stored" if version["version"] == 1 else "changed; the previous version was deleted"
+        return {**item, "change": "imported" if version["tool"] == "capsule_import" else first}
     changes = list(_differences(versioned, before, version))
-    if not changes:
-        return "same content"
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
-    return ", ".join(changes[:_MOST_CHANGES]) + more
+    return {**item, "change": ", ".join(changes[:_MOST_CHANGES]) + more or "same content"}
 
 
 def _differences(versioned: Versioned, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
@@ -73,15 +64,16 @@ def _diff_sections(old: str, new: str) -> Iterator[str]:
             yield f"{title or 'text'} removed"
         elif before[title] != after[title]:
             yield _diff_lines(title or "text", before[title], after[title])
+    # Dicts are equal in any order: the lists compare the order of the sections.
     if list(before) == list(after) and before == after:
-        yield "blanks"
+        yield "whitespace only"
     elif list(before) != list(after) and sorted(before) == sorted(after):
         yield "order of sections"
 
 
 def _lines_by_title(text: str) -> dict[str, list[str]]:
     """Return the lines of each section by its title; lines before the first header have an empty title."""
-    found = markdown.parse(text)
+    found = parse_sections(text)
     start = found[0].start if found else len(text)
     parts = {"": _lines_of(text[:start])} if text[:start].strip() else {}
     for section in found:
@@ -99,13 +91,14 @@ def _diff_lines(name: str, old: list[str], new: list[str]) -> str:
     removed = sum((Counter(old) - Counter(new)).values())
     if not added and not removed:
         return f"{name} order"
-    counts = " ".join([*([f"+{added}"] if added else []), *([f"-{removed}"] if removed else [])])
+    counts = " ".join([f"+{added}"] * bool(added) + [f"-{removed}"] * bool(removed))
     return f"{name} {counts} {'line' if max(added, removed) == 1 else 'lines'}"
 
 
 def _diff_fields(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     """Yield the changed fields of an artifact, without their values."""
-    before, after = _to_json(old), _to_json(new)
+    # Compared as JSON, in which 1, 1.0 and true differ.
+    before, after = [{name: json.dumps(value) for name, value in data.items()} for data in (old, new)]
     for name in dict.fromkeys([*after, *before]):
         if name not in before:
             yield f"data.{_shorten(name)} added"
@@ -115,11 +108,6 @@ def _diff_fields(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
             yield f"data.{_shorten(name)}"
     if before == after:
         yield "order of data"
-
-
-def _to_json(data: dict[str, Any]) -> dict[str, str]:
-    """Return each field as JSON, in which 1, 1.0 and true differ."""
-    return {name: json.dumps(value) for name, value in data.items()}
 
 
 def _shorten(name: str) -> str:

@@ -6,6 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry import catalog
+from moss_memory.registry.argument_types import Annotated, Any
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     PreserializedDict,
@@ -21,11 +22,7 @@ from moss_memory.registry.responses import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    from moss_memory.storage.call_context import CallContext
-else:
-    from moss_memory.registry.argument_types import Annotated, Any
+    from moss_memory.storage.call import CallContext
 
 Question = Annotated[str, "what you want to do, in words"]
 ToolNames = Annotated[list[str], "exact names"]
@@ -39,8 +36,8 @@ MAX_CHARS = 4_000
 _DESCRIBED = ResponseSchema(
     "DescribedTool",
     {
-        "name": text("what it is called"),
-        "description": text("what it does"),
+        "name": text("its name"),
+        "description": text("its purpose"),
         "inputSchema": free("the JSON Schema of its arguments"),
     },
     line=lambda tool: tool["name"],
@@ -48,10 +45,10 @@ _DESCRIBED = ResponseSchema(
 _TOOL = ResponseSchema(
     "Tool",
     {
-        "name": text("what it is called"),
-        "summary": text("what it does, in a line; with `query`", optional=True),
+        "name": text("its name"),
+        "summary": text("its purpose, in a line; with `query`", optional=True),
         "listed": flag("whether it is in your list of tools; with `query`", optional=True, shown="never"),
-        "description": text("what it does; with `names`", optional=True),
+        "description": text("its purpose; with `names`", optional=True),
         "inputSchema": free("the JSON Schema of its arguments; with `names`", optional=True),
     },
     table=(TableColumn("name"), TableColumn("summary", least=20, widest=0)),
@@ -76,24 +73,28 @@ _TOOL = ResponseSchema(
 )
 def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
     """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
-    from .tool_index import describe, known, search_tools  # it imports every tool
+    from .tool_search import search_tools, serialize_description, visible_tools  # it imports every tool
 
     if query is not None and not query.strip():
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
     disabled = catalog.disabled_by(call.config)
-    enabled = _remove_disabled(known(), disabled)
+    enabled = [name for name in visible_tools() if not disabled.has(name)] if disabled else visible_tools()
     if call.read_only:
-        enabled = [name for name in enabled if _only_reads(name)]
-    named = list(dict.fromkeys([_check_name(name, enabled, at) for at, name in enumerate(names or [])]))
+        reading = {operation.name for operation in catalog.operations() if operation.only_reads}
+        enabled = [name for name in enabled if name in reading]
+    for at, name in enumerate(names or []):
+        if name not in enabled:
+            raise _unknown_name(name, enabled, at)
+    named = list(dict.fromkeys(names or []))
     found = enabled if query is None and names is None else []
     if query is not None:
         found = [name for name in search_tools(query) if name in enabled and name not in named]
 
-    def described(name: str) -> PreserializedDict:
-        return describe(name, call.config.workspace, disabled or None)
+    def describe_enabled(name: str) -> PreserializedDict:
+        return serialize_description(name, call.config.workspace, disabled or None)
 
-    tools = [described(name) for name in named[:MOST]]
-    best = described(found[0]) if query is not None and found else None
+    tools = [describe_enabled(name) for name in named[:MOST]]
+    best = describe_enabled(found[0]) if query is not None and found else None
     others = [_summarize(name, call) for name in _choose(found, MOST - len(tools), call)]
     if not named:
         # The answer has at most 4,000 characters: the last ones are left out.
@@ -123,29 +124,18 @@ def _choose(found: list[str], most: int, call: CallContext) -> list[str]:
 
 
 def _summarize(name: str, call: CallContext) -> PreserializedDict:
-    from .tool_index import summary_of
+    from .tool_search import summary_of
 
     tool = {"name": name, "summary": summary_of(name), "listed": call.is_listed is None or call.is_listed(name)}
     return PreserializedDict(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
 
 
-def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[str]:
-    return [name for name in names if not disabled.has(name)] if disabled else names
-
-
-def _only_reads(name: str) -> bool:
-    found = catalog.find(name)
-    return found is not None and found.only_reads
-
-
-def _check_name(name: str, known: list[str], at: int) -> str:
-    if name in known:
-        return name
+def _unknown_name(name: str, known: list[str], at: int) -> MossError:
     from .unknown_tools import unknown_tool
 
     refusal = unknown_tool(name, None, known.__contains__)
     like = (refusal.details or {}).get("nearest")
-    raise MossError(
+    return MossError(
         "NOT_FOUND",
         refusal.message,
         details={"path": f"names[{at}]", **({} if like is None else {"nearest": like})},

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated, Literal
 from moss_memory.registry.arguments import Id, Name, Workspace
+from moss_memory.registry.cli_traits import YES, Cli, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, choice, flag, integer, object_of, texts
 from moss_memory.registry.tool_groups import module
-from moss_memory.rows.bulk_changes import SCOPE, DryRun, is_real
+from moss_memory.rows.bulk_changes import SCOPE, DryRun, is_not_dry_run
 from moss_memory.rows.lookup import Address
+from moss_memory.rows.names import pluralize
 
 from .backup_scan import copies_in
 from .quote_search import quotes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
     from moss_memory.rows.hard_delete import HardDelete
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
 
 What = Annotated[Literal["capsule", "artifact", "record", "note", "trace", "node", "task"], "of what"]
 ErasedVersion = Annotated[int, {"minimum": 1}, "only this earlier version"]
@@ -43,36 +44,50 @@ _ADDRESS_ARGUMENTS = {
 }
 """The arguments that address an object of each type; `id` is the one of a search hit."""
 _HIT_IDS = {"note": "seq", "trace": "seq", "task": "target"}
-"""The argument that the `id` of a search hit stands for, where that is no id of its own."""
+"""The argument that the `id` of a search hit means, if that is not an id of its own."""
 _QUOTED_WHOLE = ("capsule", "artifact", "record")
 """Types whose texts often have the same beginning: only the whole text is a quote."""
-
-_DIGITS = 19
-"""The number of digits that some numbers of 64 bits lack."""
+_MAX_DIGITS = 18
+"""Every number with at most this many digits fits in 64 bits."""
 
 _REMOVED = ResponseSchema(
     "Removed",
     {
-        "rows": integer("rows, or places that say nothing any more"),
+        "rows": integer("rows, or entries and nodes that stay without content"),
         "versions": integer("earlier versions"),
-        "vectors": integer("what was prepared for search by meaning"),
+        "vectors": integer("vectors of search by meaning"),
     },
 )
+
+
+def _describe_erasure(answer: dict[str, Any], _: dict[str, Any]) -> str:
+    removed = answer["removed"]
+    counts = f"{pluralize(removed['rows'], 'row')}, {pluralize(removed['versions'], 'earlier version')}"
+    if answer["dry_run"]:
+        return f"A dry run: {counts} would be erased. Nothing is changed."
+    rest = "" if answer["complete"] else " The next write removes the rest from the disk."
+    return f"Erased {counts}.{rest}"
 
 
 @operation(
     mutates=True,
     cross_workspace=True,
     destructive=True,
-    writes_if=is_real,
+    writes_if=is_not_dry_run,
     answers={
-        "type": choice(_TYPES, "what it was"),
-        "removed": object_of(_REMOVED, "how much is gone, or would be"),
+        "type": choice(_TYPES, "its type"),
+        "removed": object_of(_REMOVED, "how much was removed, or would be"),
         "dry_run": flag("whether nothing was done"),
         "complete": flag("false while a reader still holds its bytes; the next write removes them"),
         "scope": SCOPE,
-        "copies": texts("what may still hold it: files in the home by path, what quotes it by type and address"),
+        "copies": texts("files in the home that may still hold it, by path, and quotes of it, by type and address"),
     },
+    cli=Cli(
+        groups=("capsule", "artifact", "task", "record"),
+        options={"copies": switch("also delete copies that Moss made in the home folder"), **YES},
+        asks=True,
+        sentence=_describe_erasure,
+    ),
     example="moss erase shop/auth --dry-run",
     words=(
         "forget, erase, remove a secret, password stored, leaked credential, api key, purge for good, gdpr, "
@@ -110,18 +125,14 @@ def moss_erase(
     named = {key: value for key, value in given.items() if value is not None}
     odd = next((key for key in named if key not in _ADDRESS_ARGUMENTS[type]), None)
     if odd is not None:
-        raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd)
+        raise invalid_request(
+            f"`{odd}` names no {type}; it is identified by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd
+        )
     if "id" in named and type in _HIT_IDS:
         named = _from_hit(tx, type, named)
     erasure, norm, quotes = _plan_with_quotes(tx, type, named)
-    answer: dict[str, Any] = {
-        "type": type,
-        "workspace": norm,
-        "removed": erasure.removed,
-        "dry_run": dry_run,
-        "complete": False,
-    }
-    answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
+    answer: dict[str, Any] = {"type": type, "workspace": norm, "removed": erasure.removed, "dry_run": dry_run}
+    answer |= {"complete": False, **tx.erasure_scope, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
         erasure.execute(tx)
         tx.erase_after_commit(answer, field="complete", anything=True)
@@ -129,7 +140,7 @@ def moss_erase(
 
 
 def _from_hit(tx: ReadTransaction, type: str, named: dict[str, Any]) -> dict[str, Any]:
-    """Return the address with the arguments that the `id` of a search hit stands for."""
+    """Return the address with the arguments that the `id` of a search hit means."""
     replaced = _HIT_IDS[type]
     if replaced in named:
         raise invalid_request(f"`id` and `{replaced}` mean the same here; give one of them", path="id")
@@ -140,9 +151,9 @@ def _from_hit(tx: ReadTransaction, type: str, named: dict[str, Any]) -> dict[str
         workspace = _workspace_of(tx, type, named)
         target = module("moss_memory.tools.task.task_erase").target_of_step(tx, workspace, hit)
         return {**others, "target": target, "step_id": hit}
-    if not (hit.isascii() and hit.isdigit() and len(hit) < _DIGITS):
+    if not (hit.isascii() and hit.isdigit() and len(hit) <= _MAX_DIGITS):
         raise invalid_request(f"`id` of a {type} is its number, as a search hit has it", path="id")
-    workspace, doc = module("moss_memory.tools.reasoning.reasoning_erase").place_of_entry(tx, type, int(hit))
+    workspace, doc = module("moss_memory.tools.reasoning.reasoning_erase").entry_location(tx, type, int(hit))
     # A search returns entries of the trace as notes, too.
     return {"workspace": workspace, **({"doc": doc} if type == "note" else {}), **others, "seq": int(hit)}
 

@@ -1,8 +1,9 @@
-"""`moss_log`: who changed what and when, newest first; never a stored text."""
+"""`moss_log`: who changed what and when, newest first, without stored texts."""
 
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.arguments import Limit, Offset, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import HINT, PAGINATION, ResponseSchema, TableColumn, list_of, moment, text
@@ -13,11 +14,9 @@ from moss_memory.rows.times import duration_s, instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 Since = Annotated[str, "date, time or age (7d)"]
 By = Annotated[str, "token's name"]
@@ -30,7 +29,7 @@ _EVENT = ResponseSchema(
         "by": text("who, null if unknown", nullable=True),
         "tool": text("which tool"),
         "workspace": text("where, in its normal form; null if nowhere", nullable=True),
-        "address": text("what it is about; null if nothing single", nullable=True),
+        "address": text("id of the changed object; null if there were several", nullable=True),
         "repository": text("the repository in which the caller worked", optional=True),
         "commit": text("its commit at that time", optional=True),
     },
@@ -79,13 +78,12 @@ def moss_log(
         f" {source} order by e.seq desc limit :limit offset :offset",
         {**values, "limit": page.limit, "offset": page.offset},
     )
-    events = [_event(row) for row in rows]
+    always = [name for name, field in _EVENT.fields.items() if not field.optional]
+    events = []
+    for row in rows:
+        event = dict(zip(_EVENT.fields, row, strict=True))
+        events.append({name: value for name, value in event.items() if value is not None or name in always})
     return {"events": events, "pagination": page.answer(returned=len(events), total=total)}
-
-
-def _event(row: tuple[Any, ...]) -> dict[str, Any]:
-    event = dict(zip(_EVENT.fields, row, strict=True))
-    return {name: value for name, value in event.items() if value is not None or not _EVENT.fields[name].optional}
 
 
 def _conditions(
@@ -102,7 +100,7 @@ def _conditions(
         condition = "o.actor = :by or (o.actor >= :begins and o.actor < :ends)"
         found.append((condition, {"by": by.strip(), "begins": begins, "ends": ends}))
     if since is not None:
-        found.append(("e.ts_ms >= :since_ms", {"since_ms": _milliseconds(tx, since.strip())}))
+        found.append(("e.ts_ms >= :since_ms", {"since_ms": _parse_since(tx, since.strip())}))
     if tool is not None:
         found.append(("e.tool = :tool", {"tool": tool.strip()}))
     if workspace is not None:
@@ -112,8 +110,8 @@ def _conditions(
     return found
 
 
-def _milliseconds(tx: ReadTransaction, since: str) -> int:
-    """Return the time that `since` means: an age, seconds, or a date or time."""
+def _parse_since(tx: ReadTransaction, since: str) -> int:
+    """Return the time in milliseconds of an age, of seconds since the epoch, or of a date or time."""
     age_s = duration_s(since)
     if age_s is not None:
         return tx.now_ms - age_s * 1000

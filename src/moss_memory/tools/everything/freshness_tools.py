@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Id, Limit, Name, Offset, Workspace
+from moss_memory.registry.cli_traits import Cli, string, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     HINT,
@@ -20,9 +21,15 @@ from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.storage.origin import find_origin
 from moss_memory.storage.queries import load_queries
+from moss_memory.tools.capsule.capsule_code_state import (
+    FRESHNESS,
+    SAVED_IN,
+    describe_freshness,
+    saved_code_state,
+    show_code,
+)
 from moss_memory.tools.capsule.capsule_rows import capsules
 from moss_memory.tools.capsule.capsule_rows import sql as capsule_sql
-from moss_memory.tools.capsule.saved_in import FRESHNESS, SAVED_IN, code_of, describe, show_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,12 +46,12 @@ MOST_COMPARED = 5_000
 _ITEM = ResponseSchema(
     "FreshnessItem",
     {
-        "type": choice(("capsule", "card"), "what it is"),
+        "type": choice(("capsule", "card"), "its type"),
         "id": text("its id"),
         "name": text("name of a capsule", optional=True),
         "title": text("title", optional=True),
         "workspace": text("namespace, as it was written"),
-        "saved_in": object_of(SAVED_IN, "where in the code; null if that is unknown", nullable=True),
+        "saved_in": object_of(SAVED_IN, "where in the code; null if unknown", nullable=True),
         "freshness": object_of(FRESHNESS, "whether its files have changed"),
     },
     table=(
@@ -58,7 +65,7 @@ _ITEM = ResponseSchema(
         **item,
         "state": item["freshness"]["state"],
         "name": item.get("name") or item.get("title") or item["id"],
-        "found": describe(item["freshness"]).partition(item["freshness"]["state"])[2].lstrip(",: "),
+        "found": describe_freshness(item["freshness"]).partition(item["freshness"]["state"])[2].lstrip(",: "),
     },
 )
 
@@ -66,11 +73,14 @@ _ITEM = ResponseSchema(
 @operation(
     idempotent=True,
     slow=True,
-    answers={
-        "items": list_of(_ITEM, "the worst first", shown="answer"),
-        "pagination": PAGINATION,
-        **HINT,
-    },
+    answers={"items": list_of(_ITEM, "the worst first", shown="answer"), "pagination": PAGINATION, **HINT},
+    cli=Cli(
+        options={
+            "check": switch("exit with 1 if something is drifted or orphaned"),
+            "confirm": string("confirm that this capsule, NAME or WORKSPACE/NAME, is still correct"),
+        },
+        runs="commands.freshness_command.freshness",
+    ),
     example="moss freshness --workspace shop",
     words=(
         "stale, outdated, still true, still valid, out of date, did the code change since, drift, obsolete notes,"
@@ -93,7 +103,7 @@ def moss_freshness(
     Worst first: orphaned (all files gone), drifted, unknown (with why), fresh.
     """
     page = Page(limit, offset, maximum=100)
-    found = _addressed(tx, id, workspace, name) if id is not None or name is not None else _all(tx, workspace)
+    found = _last_changed(tx, workspace) if id is None and name is None else _addressed(tx, id, workspace, name)
     tree = tx.call.caller.work_tree()
     here = None if tree is None else tree.state()
     ranked = sorted(zip(_compare(tx, found), found, strict=True), key=lambda one: _rank(*one))
@@ -114,24 +124,25 @@ def moss_freshness(
         "name": text("handle, as it was written", optional=True),
         "saved_in": object_of(SAVED_IN, "the commit at which it holds"),
     },
+    cli=Cli(sentence="Confirmed {it} at commit {commit}."),
     example="moss confirm shop/auth",
 )
 def moss_confirm(
     tx: Transaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
 ) -> dict[str, Any]:
-    """Say that a capsule still holds at the present commit; it makes no version, and its freshness counts from here."""
+    """Confirm that a capsule is still valid at the present commit, the new base of its freshness; makes no version."""
     here = tx.call.caller.origin().code
     if here is None or not here.commit:
         raise invalid_request("no commit is known here; confirm a capsule inside of its repository")
     row = capsules.find(tx, Address(id, workspace, name))
-    saved = code_of(tx, row)
+    saved = saved_code_state(tx, row)
     if saved is not None and not saved.is_same_repository(here):
         raise MossError(
             "CONFLICT",
             f"it was saved in the repository {saved.repository!r}, and this is {here.repository!r}; confirm it there",
             recovery=next_call("capsule_fetch", {"id": row["id"]}, "shows the capsule and where it was saved"),
         )
-    tx.run(capsule_sql["confirm"], {"id": row["id"], "origin": tx.origin})
+    tx.run(capsule_sql["confirm"], {"id": row["id"], "origin": tx.origin_key()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
     return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.to_response()}
@@ -162,7 +173,7 @@ def moss_places(
     from moss_memory.code_state import freshness
 
     row = capsules.find(tx, Address(id, workspace, name), include_deleted=True)
-    saved, tree = code_of(tx, row), tx.call.caller.work_tree()
+    saved, tree = saved_code_state(tx, row), tx.call.caller.work_tree()
     if saved is None or tree is None:
         found = _without_comparison(tx, saved)
     else:
@@ -185,21 +196,22 @@ def _addressed(tx: ReadTransaction, id: str | None, workspace: str | None, name:
         if cards:
             return cards
     row = capsules.find(tx, Address(id, workspace, name))
-    return [_capsule(row, code_of(tx, row))]
+    return [_capsule(row, saved_code_state(tx, row))]
 
 
-def _all(tx: ReadTransaction, workspace: str | None) -> list[Candidate]:
+def _last_changed(tx: ReadTransaction, workspace: str | None) -> list[Candidate]:
+    """Return the last changed capsules and cards of a workspace, or of all."""
     found: list[Candidate] = []
-    place = {} if workspace is None else {"workspace": normalize_workspace(workspace)}
+    values = {} if workspace is None else {"workspace": normalize_workspace(workspace)}
     if "capsule" not in tx.config.disabled_types:
-        found += _capsules(tx, "and workspace_norm = :workspace" if place else "", place)
+        found += _capsules(tx, "and workspace_norm = :workspace" if values else "", values)
     if "reasoning" not in tx.config.disabled_types:
-        found += _cards(tx, "and v.workspace_norm = :workspace" if place else "", place)
+        found += _cards(tx, "and v.workspace_norm = :workspace" if values else "", values)
     return found
 
 
 def stale_capsules(tx: ReadTransaction, *, ids: list[str]) -> dict[str, str]:
-    """Return those of these capsules whose files changed or are gone, with their state: `drifted` or `orphaned`."""
+    """Return the state, `drifted` or `orphaned`, of each of these capsules whose files changed or are missing."""
     found = _capsules(tx, f"and {tx.sql_in('id', 'ids')}", {"ids": ids})
     states = {item["id"]: result.state for result, (item, *_) in zip(_compare(tx, found), found, strict=True)}
     return {key: state for key, state in states.items() if state in ("drifted", "orphaned")}
@@ -214,7 +226,7 @@ def _capsules(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> li
         {**values, "most": MOST_COMPARED},
     )
     listed = [dict(zip(columns, row, strict=True)) for row in rows]
-    return [_capsule(row, code_of(tx, row), -place) for place, row in enumerate(listed)]
+    return [_capsule(row, saved_code_state(tx, row), -place) for place, row in enumerate(listed)]
 
 
 def _capsule(row: dict[str, Any], saved: CodeState | None, change: int = 0) -> Candidate:
@@ -224,14 +236,14 @@ def _capsule(row: dict[str, Any], saved: CodeState | None, change: int = 0) -> C
 
 
 def _cards(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[Candidate]:
-    """Return the decisions and evidence that hold, each once, however many branches have a copy."""
+    """Return the valid decisions and evidence, each once even if several branches have it."""
     found: dict[tuple[str, str], Candidate] = {}
     statement = sql["cards_about_code"].filled(condition=condition)
     for workspace, key, title, content, origin_id, seq in list(tx.stream(statement, {**values, "most": MOST_COMPARED})):
         if (workspace, key) not in found:
             origin = find_origin(tx, origin_id)
-            item = {"type": "card", "id": key, "title": title, "workspace": workspace}
-            item = {name: value for name, value in item.items() if value is not None}
+            titled = {} if title is None else {"title": title}
+            item = {"type": "card", "id": key, **titled, "workspace": workspace}
             text = f"{title or ''}\n{content or ''}"
             found[workspace, key] = (item, None if origin is None else origin.code, text, seq)
     return list(found.values())

@@ -1,4 +1,4 @@
-"""The capsules, cards, tasks and records of a store as dots of a map: title, place in the pages, times and loads."""
+"""The capsules, cards, tasks and records of a store as points of the map page: title, link, times and loads."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def map_rows(tx: ReadTransaction, *, most: int) -> list[dict[str, Any]]:
 
 
 def vectors_of_dots(tx: ReadTransaction, *, docs: list[int]) -> dict[int, bytes]:
-    """Return the encoded passages of documents, of the model that most of them have."""
+    """Return the encoded chunks of documents, of the model that most of them have."""
     found: dict[str, dict[int, bytes]] = {}
     sql = f"select doc, model, vector from vectors where {tx.sql_in('doc', 'docs')}"
     for doc, model, vector in tx.stream(sql, {"docs": docs}):

@@ -1,4 +1,4 @@
-"""Changes between two times: the events, and what documents and tasks say about them."""
+"""Changes between two times: the events, and the changed entries of documents and titles of tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVENTS = 1_000
 """Maximum number of changes that are grouped: the last ones."""
 QUARTER_MS = 900_000
 _LOOKED_AT = 5_000
-"""Maximum number of events that are read to find those of one workspace."""
+"""Maximum number of events that are read to find the events of one workspace."""
 _EVENT = ("seq", "workspace", "tool", "address", "ts_ms", "payload", "origin")
 _BEGINNING_CHARS = 300
 _AFTER_ALL = 2**62
@@ -27,13 +27,10 @@ def changes_in_period(tx: ReadTransaction, *, from_ms: int, to_ms: int | None, w
     """Return the last changes of a period, newest first, each with family and author, and whether there were more."""
     first = _first_at(tx, from_ms)
     end = None if to_ms is None else _first_at(tx, to_ms)
-    values: dict[str, Any] = {"first": first, "looked_at": _LOOKED_AT, "most": EVENTS + 1}
-    until = ""
-    if end is not None:
-        until, values["end"] = " and seq < :end", end
-    condition = ""
-    if workspace:
-        condition, values["workspace"] = "where workspace = :workspace", normalize_workspace(workspace)
+    values: dict[str, Any] = {"first": first, "looked_at": _LOOKED_AT, "most": EVENTS + 1, "end": end}
+    until = "" if end is None else " and seq < :end"
+    condition = "where workspace = :workspace" if workspace else ""
+    values["workspace"] = normalize_workspace(workspace) if workspace else None
     rows = tx.rows(
         f"select {', '.join(_EVENT)} from (select * from events where seq >= :first{until} order by seq desc"
         f" limit :looked_at) period {condition} order by seq desc limit :most",
@@ -52,18 +49,17 @@ def changes_in_period(tx: ReadTransaction, *, from_ms: int, to_ms: int | None, w
 def changes_by_quarter(
     tx: ReadTransaction, *, from_ms: int, workspace: str | None, most: int
 ) -> list[tuple[int, str, int]] | None:
-    """Return quarter hour since 1970, family and number of the changes of things since a time; None if over `most`.
+    """Return quarter hour since 1970, family and number of the changes since a time; None if there are over `most`.
 
-    A quarter of an hour is in one day of every time zone. A change without a thing, as the first one of a workspace,
+    A quarter of an hour is in one day of every time zone. A change without an address, as the first one of a workspace,
     does not count.
     """
     first, last = _first_at(tx, from_ms), tx.value("select coalesce(max(seq), 0) from events")
     if last - first >= most:
         return None
-    condition = ""
-    values: dict[str, Any] = {"first": first, "quarter": QUARTER_MS}
-    if workspace:
-        condition, values["workspace"] = " and workspace = :workspace", normalize_workspace(workspace)
+    condition = " and workspace = :workspace" if workspace else ""
+    own = normalize_workspace(workspace) if workspace else None
+    values = {"first": first, "quarter": QUARTER_MS, "workspace": own}
     rows = tx.stream(
         f"select ts_ms / :quarter, tool, count(*) from events where seq >= :first and address is not null{condition}"
         " group by 1, 2",
@@ -73,7 +69,7 @@ def changes_by_quarter(
 
 
 def recent_actors(tx: ReadTransaction) -> list[tuple[str, int]]:
-    """Return who made the last 5,000 changes, and the time of the last one of each in milliseconds, newest first."""
+    """Return the actors of the last 5,000 changes with the time in ms of each one's last change, newest first."""
     rows = tx.rows(
         "select origin, max(ts_ms) from (select origin, ts_ms from events order by seq desc limit :looked_at) latest"
         " where origin is not null group by origin limit :most",
@@ -88,7 +84,7 @@ def recent_actors(tx: ReadTransaction) -> list[tuple[str, int]]:
 
 
 def _first_at(tx: ReadTransaction, at_ms: int, table: str = "events") -> int:
-    """Return the number of a table's first row at or after a time, found by bisection: numbers rise with time."""
+    """Return the number of a table's first row at or after a time, by bisection, since numbers rise with time."""
     low, high = tx.row(f"select coalesce(min(seq), 0), coalesce(max(seq), 0) + 1 from {table}") or (0, 1)
     while low < high:
         middle = (low + high) // 2

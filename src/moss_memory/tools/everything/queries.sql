@@ -1,7 +1,7 @@
--- What changed, in the order of the changes.
+-- Events, counts of workspaces, and their renaming.
 
 -- name: last_change
--- The number up to which nothing is added any more.
+-- The number of the last change; no change with a lower number is added later.
 select coalesce(max(seq), 0) from events
 
 -- name: changes
@@ -9,7 +9,7 @@ select seq, workspace, tool, address, ts_ms, (select actor from origins where or
 from events where seq > :after and seq <= :last order by seq
 
 -- name: capsules
--- What is active in each workspace.
+-- The active rows of each workspace, and the time of the last change.
 select workspace_norm, count(*), max(updated_at) from capsules where deleted_at is null group by workspace_norm
 
 -- name: artifacts
@@ -42,13 +42,13 @@ select 1 from artifacts
 where workspace_norm = :workspace and deleted_at is null and (expires_at is null or expires_at > :now) limit 1
 
 -- name: has_reasoning
--- The branches of tasks and plans are left out: what is in them are tasks.
+-- The branches of tasks and plans are left out: their content counts as tasks.
 select 1 from branches
 where workspace_norm = :workspace and (name < 'plan/' or (name >= 'plan0' and name < 'task/') or name >= 'task0')
   and exists (select 1 from documents where documents.branch_id = branches.branch_id) limit 1
 
 -- name: held_capsules
--- How much of everything one workspace holds.
+-- The counts of the content of one workspace.
 select count(*) from capsules where workspace_norm = :workspace and deleted_at is null
 
 -- name: held_artifacts
@@ -74,7 +74,7 @@ select (select count(*) from capsules where workspace_norm = :workspace and dele
   + (select count(*) from artifacts where workspace_norm = :workspace and (deleted_at is not null or expires_at <= :now))
 
 -- name: rename_events
--- What happened in a workspace is told of it under its new name too.
+-- The events of a workspace move to its new name.
 update events set workspace = :to where workspace = :was
 
 -- name: rename_repositories
@@ -82,7 +82,7 @@ insert into workspace_repositories (workspace, repository_id, repository)
 select :to, repository_id, repository from workspace_repositories where workspace = :was
 on conflict (workspace, repository_id, repository) do nothing
 
--- name: forget_repositories
+-- name: delete_repositories
 delete from workspace_repositories where workspace = :was
 
 -- name: add_activity
@@ -90,7 +90,7 @@ insert into activity (workspace, day, tool, changes)
 select :to, day, tool, changes from activity where workspace = :was
 on conflict (workspace, day, tool) do update set changes = activity.changes + excluded.changes
 
--- name: forget_activity
+-- name: delete_activity
 delete from activity where workspace = :was
 
 -- name: recent_counts
@@ -113,7 +113,6 @@ select coalesce(
   (select count(*) from (
      select 1 from records where workspace_norm = recent.workspace limit :counted) as counted)
 from recent order by last desc
-
 
 -- name: cards_about_code
 -- The present versions of decisions and evidence, newest first.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MIN_CHARS = 6
 """Shorter texts are too common to be quotes."""
 _MAX_CHARS = 100
-"""The beginning of a longer text is enough for a quote."""
+"""The length of the beginning by which a longer text is searched."""
 _BATCH_WORDS = 40
 """The maximum number of words in one statement."""
 _ADDRESSES_MAX = 100
@@ -96,23 +96,19 @@ def quotes_of(
 ) -> list[str]:
     """Return the addresses of rows that contain an erased text, without rows that are deleted or `rewritten`.
 
-    Include the capsules with the ids in `named`. With `in_part` the beginning of a long text is a quote.
+    Include the capsules with the ids in `named`. With `in_part` the beginning of a long text counts as a quote.
     """
     quoted = _QuoteMatcher(erasure.texts, _MAX_CHARS if in_part else None)
-    found = dict.fromkeys(_addresses(tx, named))
+    statement = f"select {_sql_address('capsule')} from capsules t where t.id = :id"
+    found = {tx.value(statement, {"id": one}) for one in named}
     for source in _SOURCES:
         for number, address, texts in quoted.rows(tx, source, normalize_workspace(workspace)):
             row_version = source.table, number
             if row_version not in erasure.row_versions and quoted.is_in(rewritten.get(row_version, texts)):
-                found[address] = None
+                found.add(address)
     listed = sorted(found)
     more = len(listed) - _ADDRESSES_MAX
     return listed if more <= 0 else [*listed[:_ADDRESSES_MAX], f"and {more} more in the store"]
-
-
-def _addresses(tx: ReadTransaction, ids: list[str]) -> Iterator[str]:
-    for one in ids:
-        yield tx.value(f"select {_sql_address('capsule')} from capsules t where t.id = :id", {"id": one})
 
 
 class _QuoteMatcher:
@@ -135,16 +131,10 @@ class _QuoteMatcher:
             columns = ", ".join([source.row, source.address, *source.columns])
             statement = f"select {columns} from {source.rest} and ({likes}) order by 1"
             for number, address, *texts in tx.stream(statement, {**values, "workspace": workspace}):
-                yield number, address, self._texts(source, texts)
-
-    def _texts(self, source: _Source, row: list[Any]) -> list[Any]:
-        return [
-            _strings(text) if column.endswith("_json") and text else text
-            for column, text in zip(source.columns, row, strict=True)
-        ]
+                pairs = zip(source.columns, texts, strict=True)
+                yield number, address, [_strings(one) if name.endswith("_json") and one else one for name, one in pairs]
 
     def is_in(self, texts: Row | list[Any]) -> bool:
-        """Return True if one of these texts contains an erased text."""
         return any(pattern.search(_one_line(text)) for text in texts if text for pattern in self._patterns)
 
 

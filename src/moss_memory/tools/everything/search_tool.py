@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated, Literal
 from moss_memory.registry.arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
@@ -27,11 +28,9 @@ from moss_memory.rows.times import SECOND_US, instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
 
 SearchTypes = Annotated[
     list[Literal["capsule", "artifact", "note", "node", "task", "record"]],
@@ -50,16 +49,16 @@ _IS_TASK = (
 _HIT = ResponseSchema(
     "Hit",
     {
-        "type": choice(SEARCH_TYPES, "what it is"),
+        "type": choice(SEARCH_TYPES, "its type"),
         "id": text("its id, or the number of a note"),
         "workspace": text("namespace"),
-        "title": text("its title, or what stands for one"),
+        "title": text("its title, or a substitute for one"),
         "kind": text("kind of an artifact, type of a node or record; plan, task or step", optional=True),
         "status": text("of a card, plan, task or step", optional=True),
         "superseded_by": text("the card that superseded this one", optional=True),
         "version": integer("of a capsule or artifact", optional=True),
         **HIT_FIELDS,
-        "snippet": highlighted("where the words are"),
+        "snippet": highlighted("the passage with the words"),
         "score": number("how well it matches"),
     },
     table=(
@@ -80,7 +79,7 @@ _HIT = ResponseSchema(
     slow_if=is_semantic("both"),
     slow_when_large=True,
     answers={
-        "items": list_of(_HIT, "what was found, best match first", shown="answer"),
+        "items": list_of(_HIT, "the hits, best match first", shown="answer"),
         "pagination": PAGINATION,
         "sort": choice(("relevance",), "their order", shown="never"),
         **SEARCH_REMARKS,
@@ -114,17 +113,17 @@ def moss_search(
 
     A `superseded` card is no longer valid: see `superseded_by`.
     """
-    from moss_memory.search.hits import BRIEF_CHARS, snippet
-    from moss_memory.search.query import parse  # not needed by decoding and refusals
+    from moss_memory.search.query import parse_query  # not needed by decoding and refusals
     from moss_memory.search.request import SearchRequest, search
+    from moss_memory.search.snippet import BRIEF_CHARS, snippet
 
     page = Page(limit, offset, maximum=100)
-    run = normalize_label(run_id, what="run_id")
+    run = None if run_id is None else normalize_label(run_id, what="run_id")
     chosen = _types(types, tx.config.disabled_types, of_runs=run is not None)
     filters = _Filters(tx, chosen, workspace)
     filters.add_times(after, before)
     request = SearchRequest(
-        parse(query),
+        parse_query(query),
         mode=search_mode,
         sources=filters.sources,
         workspace_norm=filters.workspace_norm,
@@ -135,7 +134,11 @@ def moss_search(
         offset=page.offset,
     )
     hits = search(tx, request)
-    found = {source: _load_documents(tx, source, rows) for source in filters.sources if (rows := hits.rows(source))}
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for source in filters.sources:
+        if rows := hits.rows(source):
+            load_documents = getattr(module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
+            found[source] = load_documents(tx, rows)
     items = []
     for hit in hits.items:
         shown = found[hit.document.source][hit.document.row]
@@ -147,12 +150,11 @@ def moss_search(
 
 
 def _types(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> list[str]:
-    """Return the given types, or all, without disabled ones, and with `of_runs` without those that have no runs."""
+    """Return the given types, or all, without disabled ones; with `of_runs` only types that have runs."""
     known = [name for name in SEARCH_TYPES if GROUP_OF_TYPE[name] not in disabled]
     if types is not None and not types:
-        raise invalid_request(
-            f"`types` is empty; name at least one of {', '.join(known)} or leave it out", path="types"
-        )
+        message = f"`types` is empty; name at least one of {', '.join(known)} or leave it out"
+        raise invalid_request(message, path="types")
     chosen = [name for name in known if types is None or name in types]
     if not chosen:
         raise invalid_request("every type asked for is disabled by the configuration", path="types")
@@ -186,13 +188,7 @@ class _Filters:
         for name in self.sources:
             self.conditions[name].append("updated_at between :f_after and :f_before")
         if "record" in self.sources:
-            from moss_memory.tools.record.record_times import rows_between  # few searches have a range
+            from moss_memory.tools.record.record_hits import rows_between  # few searches have a range
 
             self.conditions["record"] = [self._tx.sql_in("row_id", "f_rows")]
             self.parameters["f_rows"] = rows_between(self._tx, self.workspace_norm, first, last)
-
-
-def _load_documents(tx: ReadTransaction, source: str, rows: list[int]) -> dict[int, dict[str, Any]]:
-    show = getattr(module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
-    found: dict[int, dict[str, Any]] = show(tx, rows)
-    return found

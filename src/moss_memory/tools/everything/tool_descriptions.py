@@ -34,7 +34,11 @@ def without_disabled(tool: dict[str, Any], disabled: DisabledTools) -> dict[str,
         for argument, part in schema["properties"].items()
         if disabled.accepts_argument(name, argument)
     }
-    kept = [sentence for sentence in _SENTENCE.split(tool["description"]) if not _names_disabled(sentence, disabled)]
+    kept = [
+        sentence
+        for sentence in _SENTENCE.split(tool["description"])
+        if not any(disabled.has(name) for name in re.findall(r"`(\w+)`", sentence))
+    ]
     return {**tool, "description": " ".join(kept), "inputSchema": {**schema, "properties": properties}}
 
 
@@ -44,10 +48,6 @@ def _enabled_values(schema: dict[str, Any], tool: str, argument: str, disabled: 
     if "items" in schema:
         return {**schema, "items": _enabled_values(schema["items"], tool, argument, disabled)}
     return schema
-
-
-def _names_disabled(sentence: str, disabled: DisabledTools) -> bool:
-    return any(disabled.has(name) for name in re.findall(r"`(\w+)`", sentence))
 
 
 def with_default_workspace(tool: dict[str, Any], workspace: str) -> dict[str, Any]:

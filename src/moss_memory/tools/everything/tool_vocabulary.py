@@ -106,7 +106,7 @@ _GENERAL_WORDS = """
     another anything ask every everything get give go keep let look make more need new now old one other please put say
     see set several show something start take tell thing together two use want work
 """
-"""Words of many questions, which tell little about the tool although few tools have them."""
+"""Words of many questions that say little about the tool, although few tools have them."""
 
 _QUESTION_WORDS = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 _PAST_VERBS = frozenset({"did", "had", "has", "have", "was", "were"})
@@ -115,9 +115,7 @@ _PRESENT_VERBS = frozenset({"do", "does"})
 _EXISTENCE_WORDS = frozenset({"exist", "have", "there"})
 _ASKING_VERBS = frozenset({"am", "are", "did", "does", "had", "has", "have", "is", "was", "were"})
 """The verbs that begin a question which is answered with yes or no."""
-_POLITE_WORDS = frozenset(
-    "a able can could do help how i let like me might must need please should to us want way we would you".split()  # noqa: SIM905
-)
+_POLITE_WORDS = "a able can could do help how i let like me might must need please should to us want way we would you"
 """The words before the verb of a request, as in "how can I …" and "I want to …"."""
 _READING_VERBS = """
     browse compare count display enumerate explain fetch find grep list load locate look print query read recall remind
@@ -135,7 +133,7 @@ _WRITING_VERBS = """
 
 
 def asks_about_the_past(words: list[str]) -> bool:
-    """Return True if a question is about what was stored and not about what to do, as "why did we …"."""
+    """Return True if a question is about stored content and not about an action, as "why did we …"."""
     first, *rest = words or [""]
     if not _PRESENT_VERBS.isdisjoint(rest):
         return False
@@ -143,23 +141,23 @@ def asks_about_the_past(words: list[str]) -> bool:
 
 
 def asks_for_a_list(words: list[str]) -> bool:
-    """Return True if a question asks what there is, as "which … do we have"."""
+    """Return True if a question asks for a list, as "which … do we have"."""
     return words[:1] in (["what"], ["which"]) and not _EXISTENCE_WORDS.isdisjoint(words)
 
 
 def asks_to_read(words: list[str], stems: list[str]) -> bool | None:
-    """Return True if a question asks for something that is stored, False for a request to write, else None."""
+    """Return True if a question asks for stored content, False if it asks to write, None if it asks for neither."""
     if not words:
         return None
-    polite = _polite_stems()
+    polite, reading, writing = _verb_stems()
     asks = words[0] in _QUESTION_WORDS or words[0] in _ASKING_VERBS
     at = 1 if asks else 0
     while at < len(stems) and stems[at] in polite:
         at += 1
     verb = stems[at] if at < len(stems) else ""
-    if verb in _writing_stems() and (at > 1 or not asks):
+    if verb in writing and (at > 1 or not asks):
         return False
-    if verb in _reading_stems() or (asks and words[0] != "how"):
+    if verb in reading or (asks and words[0] != "how"):
         return True
     return True if asks and at == 1 else None
 
@@ -214,12 +212,8 @@ def synonyms() -> dict[str, frozenset[str]]:
 @functools.cache
 def concepts() -> dict[str, str]:
     """Return one stem for all stems of a line of synonyms, by which pairs of words are compared."""
-    found: dict[str, str] = {}
-    for line in _SYNONYMS:
-        stems = stems_of(line.split())
-        for stem in stems:
-            found.setdefault(stem, stems[0])
-    return found
+    lines = [stems_of(line.split()) for line in reversed(_SYNONYMS)]  # of several lines the first one counts
+    return {stem: stems[0] for stems in lines for stem in stems}
 
 
 @functools.cache
@@ -245,15 +239,6 @@ def general_stems() -> frozenset[str]:
 
 
 @functools.cache
-def _polite_stems() -> frozenset[str]:
-    return frozenset(stems_of(_POLITE_WORDS))
-
-
-@functools.cache
-def _reading_stems() -> frozenset[str]:
-    return frozenset(stems_of(_READING_VERBS.split()))
-
-
-@functools.cache
-def _writing_stems() -> frozenset[str]:
-    return frozenset(stems_of(_WRITING_VERBS.split()))
+def _verb_stems() -> tuple[frozenset[str], ...]:
+    """Return the stems of polite words, of reading verbs and of writing verbs."""
+    return tuple(frozenset(stems_of(words.split())) for words in (_POLITE_WORDS, _READING_VERBS, _WRITING_VERBS))

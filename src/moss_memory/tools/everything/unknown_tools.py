@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, backticked, find_alike, invalid_request, next_call, words_of_name
 from moss_memory.registry import catalog
+from moss_memory.registry.corrected_calls import corrected_call
 from moss_memory.registry.foreign_tools import translate
-from moss_memory.registry.repair import corrected_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _spelled_alike(tool: str, known: list[str]) -> str | None:
 
 def _alike_by_words(tool: str, known: list[str]) -> str | None:
     """Return the tool that shares a whole word with this name and matches its words best; None if none does."""
-    from .tool_index import search_tools
+    from .tool_search import search_tools
 
     words = words_of_name(tool)
     found = search_tools(" ".join(words))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request, next_call
 from moss_memory.registry import catalog
+from moss_memory.registry.argument_types import Annotated, Literal
 from moss_memory.registry.arguments import ExpectedVersion, Id, Limit, Name, Offset, Workspace
+from moss_memory.registry.cli_traits import Cli
+from moss_memory.registry.corrected_calls import corrected_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.repair import corrected_call
 from moss_memory.registry.responses import (
     FINDINGS,
     PAGINATION,
@@ -22,7 +24,7 @@ from moss_memory.registry.responses import (
 )
 from moss_memory.registry.tool_groups import module
 from moss_memory.rows.lookup import Address
-from moss_memory.rows.names import normalize_name, normalize_workspace
+from moss_memory.rows.names import normalize_name, normalize_workspace, reference
 from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import refuse_taken_name
 from moss_memory.rows.versions import refuse_another_version
@@ -32,12 +34,10 @@ from moss_memory.storage.origin import actors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
 
 Family = Annotated[Literal["capsule", "artifact"], "of what"]
 OldVersion = Annotated[int, {"minimum": 1}, "the version to go back to"]
@@ -53,10 +53,10 @@ _VERSION = ResponseSchema(
         "version": integer("its number"),
         "at": moment("when it was written"),
         "tool": text("which tool wrote it"),
-        "by": text("who wrote it, where that is known", optional=True),
-        "source": text("who wrote a capsule, where it says so", optional=True),
+        "by": text("who wrote it, if known", optional=True),
+        "source": text("the `source` of a capsule", optional=True),
         "chars": integer("characters of its text, of an artifact's data and text"),
-        "change": text("what it changed, in a line"),
+        "change": text("the change, in a line"),
         "erased": flag("whether its content was erased", optional=True, shown="if_true"),
     },
     table=(
@@ -81,10 +81,10 @@ def _propose_type(tx: ReadTransaction, tool: str, arguments: dict[str, Any]) -> 
 
 
 def _propose_history(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the call that leads on from a refused revert: with its type, the versions, or the last changes."""
+    """Return the next call after a refused revert: the same with its type, the versions, or the last changes."""
     address = {name: arguments[name] for name in _ADDRESS if arguments.get(name) is not None}
     if not address:
-        return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of what they changed")
+        return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of the changed things")
     if arguments.get("version") is not None and (whole := _propose_type(tx, "moss_revert", arguments)) is not None:
         return whole
     found = _find_type(tx, arguments) or "capsule"
@@ -109,9 +109,9 @@ def _find_type(tx: ReadTransaction, arguments: dict[str, Any]) -> str | None:
 
 @operation(
     idempotent=True,
-    propose=lambda tx, arguments: _propose_type(tx, "moss_history", arguments),
+    proposed_call=lambda tx, arguments: _propose_type(tx, "moss_history", arguments),
     answers={
-        "type": choice(_FAMILIES, "what it is"),
+        "type": choice(_FAMILIES, "its type"),
         "id": text("ULID"),
         "workspace": text("namespace, as it was written"),
         "name": text("handle, as it was written", optional=True),
@@ -119,6 +119,7 @@ def _find_type(tx: ReadTransaction, arguments: dict[str, Any]) -> str | None:
         "versions": list_of(_VERSION, "newest first, the present one included", shown="answer"),
         "pagination": PAGINATION,
     },
+    cli=Cli("versions", groups=("capsule", "artifact")),
     example="moss versions shop/auth",
     words=(
         "earlier versions, who changed this, who changed it, list versions, older versions, who changed, what "
@@ -148,7 +149,7 @@ def moss_history(
     # One more than the page: each is compared with the previous one.
     found = versioned.read(tx, row, most=page.limit + (page.offset > 0), skip=max(page.offset - 1, 0))
     if page.offset == 0:
-        found.insert(0, versioned.present(row))
+        found.insert(0, versioned.current_as_version(row))
     shown = found[: page.limit]
     before = [*found[1:], None]
     actors = actors_of(tx, {one["origin"] for one in shown if one["origin"] is not None})
@@ -163,17 +164,28 @@ def moss_history(
     return {**answer, "current": row["version"], "versions": versions, "pagination": pagination}
 
 
+def _describe_revert(answer: dict[str, Any], _: dict[str, Any]) -> str:
+    if not answer["changed"]:
+        return "Nothing to change: version {version} has the content of version {reverted_to}."
+    return "Went back to version {reverted_to}; it is now version {version}."
+
+
 @operation(
     mutates=True,
     idempotent=True,
-    propose=_propose_history,
+    proposed_call=_propose_history,
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),
         "reverted_to": integer("the version whose content it has"),
-        "changed": flag("false when it had that content already: then nothing was written"),
+        "changed": flag("false if it had that content already: then nothing was written"),
         **FINDINGS,
     },
+    cli=Cli(
+        groups=("capsule", "artifact"),
+        inferred={"version": "the one before the present one"},
+        sentence=_describe_revert,
+    ),
     example="moss revert shop/auth --version 3",
     words=(
         "undo, undo a change, undo my last edit, go back, revert, roll back, overwritten by mistake, restore the "
@@ -195,14 +207,14 @@ def moss_revert(
 ) -> dict[str, Any]:
     """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
     versioned = _versioned(tx, type)
-    row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
+    row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.visible_condition)
     refuse_another_version(versioned, row, expected_version)
-    old = versioned.at(tx, row, version=version, as_of=None)
+    old = versioned.version_at(tx, row, version=version, as_of=None)
     content = versioned.content(old)
     changed = content != versioned.content(row)
     if changed:
         row |= {**content, **versioned.measured(content)}
-        versioned.change(tx, row, kept_origin=old["version_origin"])
+        versioned.write_version(tx, row, kept_origin=old["version_origin"])
     else:
         tx.skip_event()
     answer = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
@@ -213,13 +225,14 @@ def moss_revert(
 @operation(
     mutates=True,
     cross_workspace=True,
-    propose=lambda tx, arguments: _propose_type(tx, "moss_rename", arguments),
+    proposed_call=lambda tx, arguments: _propose_type(tx, "moss_rename", arguments),
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),
         "fetch_key": fetch_key_of("capsule", "artifact", name="RenamedKey"),
     },
     scan_secrets=True,
+    cli=Cli(groups=("capsule", "artifact"), sentence="Renamed to {it}, version {version}."),
     example="moss rename shop/auth --new-name sign-in",
     words=(
         "rename, move to another workspace, new name, different workspace, call it something else, move an "
@@ -239,9 +252,16 @@ def moss_rename(
     new_workspace: NewWorkspace | None = None,
 ) -> dict[str, Any]:
     """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
-    names = _new_names(new_name, new_workspace)
+    if new_name is None and new_workspace is None:
+        raise invalid_request("`new_name` or `new_workspace` is needed", path="new_name")
+    names: dict[str, str] = {}
+    if new_name is not None:
+        names |= {"name_raw": new_name, "name_norm": normalize_name(new_name, what="new_name")}
+    if new_workspace is not None:
+        norm = normalize_workspace(new_workspace, what="new_workspace")
+        names |= {"workspace_raw": new_workspace, "workspace_norm": norm}
     versioned = _versioned(tx, type)
-    row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
+    row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.visible_condition)
     if row.get("title") is not None and row["title"] == row["name_raw"]:
         names["title"] = names.get("name_raw", row["name_raw"])  # the title was copied from the name
     row |= names
@@ -251,20 +271,8 @@ def moss_rename(
         tx.run(versioned.sql["rename"], {**row, "now": tx.now, "change_seq": tx.next_change()})
         tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     else:
-        versioned.change(tx, row, "rename")
-    return {"id": row["id"], "version": row["version"], **versioned.rows.reference(row)}
-
-
-def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
-    """Return the columns of a row's new names, as given and in normal form."""
-    if name is None and workspace is None:
-        raise invalid_request("`new_name` or `new_workspace` is needed", path="new_name")
-    names: dict[str, str] = {}
-    if name is not None:
-        names |= {"name_raw": name, "name_norm": normalize_name(name, what="new_name")}
-    if workspace is not None:
-        names |= {"workspace_raw": workspace, "workspace_norm": normalize_workspace(workspace, what="new_workspace")}
-    return names
+        versioned.write_version(tx, row, "rename")
+    return {"id": row["id"], "version": row["version"], **reference(versioned.rows.noun, row)}
 
 
 def _versioned(tx: ReadTransaction, family: str) -> Versioned:

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, closest_match, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.cli_traits import Cli, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, flag, integer, object_of, text
-from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_real
+from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_not_dry_run
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.rows.names import normalize_name, normalize_workspace
 from moss_memory.rows.workspace_names import latest_spelling
 from moss_memory.storage.queries import load_queries
-from moss_memory.transfer.families import artifacts as artifact
-from moss_memory.transfer.families import capsules as capsule
 from moss_memory.transfer.families import records as record
-from moss_memory.transfer.workspace_import import TABLES as WORK_TABLES
-from moss_memory.transfer.workspace_import import delete_workspace
+from moss_memory.transfer.families.artifacts import ARTIFACTS
+from moss_memory.transfer.families.capsules import CAPSULES
+from moss_memory.transfer.reasoning_task_import import TABLES as WORK_TABLES
+from moss_memory.transfer.reasoning_task_import import delete_reasoning_and_tasks
 
 from .workspace_tools import figures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 WorkspaceName = Annotated[str, "the workspace"]
 NewWorkspaceName = Annotated[str, "its name from now on"]
 
 sql = load_queries(__file__)
 
-_NAMED = (capsule, artifact)
+_NAMED = (CAPSULES, ARTIFACTS)
 _TABLES = (*WORK_TABLES.values(), *record.TABLES)
 _HELD = {
     "capsules": "active capsules",
@@ -56,15 +56,16 @@ _RESTORABLE = ("capsules", "artifacts")
     mutates=True,
     scan_secrets=True,
     visible=False,
-    writes_if=is_real,
+    writes_if=is_not_dry_run,
     answers={
         "workspace": text("its name from now on"),
         "was": text("its name until now"),
-        "holds": object_of(_HOLDS, "what is in it", shown="opened"),
+        "holds": object_of(_HOLDS, "the counts of its content", shown="opened"),
         "dry_run": flag("whether nothing was done"),
         "message": text("the same in a sentence"),
-        "warning": text("where the settings still say the old name", optional=True),
+        "warning": text("if the settings still have the old name", optional=True),
     },
+    cli=Cli("workspace rename", sentence="{message}."),
     example="moss workspace rename shop store --dry-run",
 )
 def moss_workspace_rename(
@@ -76,10 +77,16 @@ def moss_workspace_rename(
     that deleted capsules or artifacts still have, is `CONFLICT`.
     """
     was, to = normalize_name(name), normalize_name(new_name, what="new_name")
-    held = _count_or_refuse(tx, name, was)
+    held = _require_workspace(tx, name, was)
     old = latest_spelling(tx, was)
-    if to != was:
-        _refuse_taken(tx, new_name, to)
+    taken = None if to == was else _count_content(tx, to)
+    if taken is not None:
+        raise MossError(
+            "CONFLICT",
+            f"there is a workspace {new_name[:100]!r} already, with {_describe(taken) or 'its branches'}; take another "
+            "name, or delete that one first (`capsule_purge` removes what was deleted for good)",
+            details={"workspace": latest_spelling(tx, to), "holds": taken},
+        )
     answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": held, "dry_run": dry_run}
     verb = "Would rename" if dry_run else "Renamed"
     answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_describe(held) or 'nothing in it'}"
@@ -90,51 +97,49 @@ def moss_workspace_rename(
     return answer
 
 
-def _is_not_dry_run(values: dict[str, Any]) -> bool:
-    """Return True unless it is a dry run, which is the default here."""
-    return values.get("dry_run") is False
-
-
 @operation(
     mutates=True,
     destructive=True,
     visible=False,
-    writes_if=_is_not_dry_run,
+    writes_if=lambda values: values.get("dry_run") is False,  # a dry run is the default here
     answers={
         "workspace": text("its name"),
-        "holds": object_of(_HOLDS, "what was deleted, or would be; what was deleted before stays so", shown="opened"),
+        "holds": object_of(_HOLDS, "the counts of its content; earlier deletions stay", shown="opened"),
         "dry_run": flag("whether nothing was done"),
         "message": text("the same in a sentence"),
-        "erased": flag("false while a reader still holds what is gone for good; the next write removes it"),
+        "erased": flag("false while a reader still holds the erased bytes; the next write removes them"),
         "scope": SCOPE,
     },
+    cli=Cli("workspace delete", options={"yes": switch("delete, instead of only reporting")}, sentence="{message}."),
     example="moss workspace delete shop --yes",
 )
 def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryRun = True) -> dict[str, Any]:
-    """Delete a workspace with everything in it of every family; a dry run, which says what would go, comes first.
+    """Delete a workspace with everything in it of every family; a dry run, the default, only counts its content.
 
     Capsules and artifacts are deleted as one by one, and `capsule_restore` and `artifact_restore` bring them back with
     their versions. Notes, traces, graphs, plans, tasks and records are gone for good.
     """
     workspace = normalize_name(name)
-    held = _count_or_refuse(tx, name, workspace)
+    held = _require_workspace(tx, name, workspace)
     answer: dict[str, Any] = {"workspace": latest_spelling(tx, workspace), "holds": held, "dry_run": dry_run}
     back = _describe({key: held[key] for key in _RESTORABLE})
     lost = _describe({key: value for key, value in held.items() if key not in (*_RESTORABLE, "deleted")})
     verb = "Would delete" if dry_run else "Deleted"
     parts = [f"{back}, which can be restored"] * bool(back) + [f"{lost}, for good"] * bool(lost)
     answer["message"] = f"{verb} workspace {answer['workspace']!r}: {'; '.join(parts) or 'nothing is left in it'}"
-    answer |= {"erased": False, **tx.erases}
+    answer |= {"erased": False, **tx.erasure_scope}
     if not dry_run:
         _delete(tx, workspace, answer)
     return answer
 
 
-def _count_or_refuse(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
+def _require_workspace(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
     """Return the counts of a workspace's content; raise `NOT_FOUND` if it does not exist."""
     if tx.config.disabled_types:
-        closed = " and ".join(sorted(tx.config.disabled_types))
-        raise invalid_request(f"a workspace is renamed and deleted whole, and the settings have switched off {closed}")
+        disabled = " and ".join(sorted(tx.config.disabled_types))
+        raise invalid_request(
+            f"a workspace is renamed and deleted whole, and the settings have switched off {disabled}"
+        )
     held = _count_content(tx, workspace)
     if held is None:
         like = closest_match(name, [latest_spelling(tx, one) for one in figures(tx)], cutoff=0.5)
@@ -152,47 +157,31 @@ def _count_content(tx: ReadTransaction, workspace: str) -> dict[str, int] | None
     """Return the counts of a workspace's content; None if it has nothing, not even a branch."""
     tx.begin()
     held = {key: int(tx.value(sql[f"held_{key}"], {"workspace": workspace, "now": tx.now})) for key in _HELD}
-    there = any(held.values()) or any(table.holds(tx, workspace) for table in _TABLES)
+    there = any(held.values()) or any(table.has_rows(tx, workspace) for table in _TABLES)
     return held if there else None
 
 
 def _describe(held: dict[str, int]) -> str:
     """Return the counts as text, without zeros."""
-    return ", ".join([f"{count} {_noun(key, count)}" for key, count in held.items() if count])
-
-
-def _noun(key: str, count: int) -> str:
-    one, many = _NOUNS.get(key, (key[:-1], key))
-    return one if count == 1 else many
-
-
-def _refuse_taken(tx: ReadTransaction, name: str, workspace: str) -> None:
-    held = _count_content(tx, workspace)
-    if held is not None:
-        raise MossError(
-            "CONFLICT",
-            f"there is a workspace {name[:100]!r} already, with {_describe(held) or 'its branches'}; take another "
-            "name, or delete that one first (`capsule_purge` removes what was deleted for good)",
-            details={"workspace": latest_spelling(tx, workspace), "holds": held},
-        )
+    parts = []
+    for key, count in held.items():
+        one, many = _NOUNS.get(key, (key[:-1], key))
+        if count:
+            parts.append(f"{count} {one if count == 1 else many}")
+    return ", ".join(parts)
 
 
 def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
     names = {"workspace_raw": name, "workspace_norm": to}
     inside = filters_from(tx, workspace=was)
-    change_all(tx, capsule.versioned, inside, names, dry_run=False, as_versions=True)
-    change_all(tx, artifact.versioned, inside, names, dry_run=False)
-    for table in (*(family.TABLE for family in _NAMED), *_TABLES):
+    change_all(tx, CAPSULES.versioned, inside, names, dry_run=False, as_versions=True)
+    change_all(tx, ARTIFACTS.versioned, inside, names, dry_run=False)
+    for table in (*(family.table for family in _NAMED), *_TABLES):
         table.rename(tx, was, to=to, spelled=name)
-    record.name_again(tx, to)
+    record.update_record_ids(tx, to)
     if to != was:
-        for statement in (
-            "rename_events",
-            "add_activity",
-            "forget_activity",
-            "rename_repositories",
-            "forget_repositories",
-        ):
+        statements = ("rename_events", "add_activity", "delete_activity", "rename_repositories", "delete_repositories")
+        for statement in statements:
             tx.run(sql[statement], {"was": was, "to": to})
     tx.set_event_subject(workspace=to)
 
@@ -200,11 +189,11 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
 def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     inside = filters_from(tx, workspace=workspace)
     tx.begin()
-    for room in _NAMED:
-        change_all(tx, room.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
+    for family in _NAMED:
+        change_all(tx, family.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
     tx.advance_sequence(tx.next_change())  # the numbers of deleted events are not reused
-    delete_workspace(tx, workspace)
-    record.delete_workspace(tx, workspace)
-    tx.run(sql["forget_repositories"], {"was": workspace})
+    delete_reasoning_and_tasks(tx, workspace)
+    record.delete_records(tx, workspace)
+    tx.run(sql["delete_repositories"], {"was": workspace})
     tx.set_event_subject(workspace=workspace)
     tx.erase_after_commit(answer, field="erased", anything=True)

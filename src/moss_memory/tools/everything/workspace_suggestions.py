@@ -8,7 +8,7 @@ from moss_memory.registry import catalog
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.workspace_names import all_workspaces, latest_spelling, similar_workspaces, workspace_exists
 
-from .recent_workspaces import moss_recent
+from .workspace_tools import moss_recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOST_WORKSPACES = 10
 
 
 def advise_missing(tx: ReadTransaction, *, tool: str, arguments: dict[str, Any], error: MossError) -> None:
-    """Add to the refusal of a call without a workspace the existing ones, and the call with the only possible one."""
+    """Add to the error of a call without a workspace the existing ones, and the call with the only possible one."""
     known = [one["workspace"] for one in moss_recent.body(tx, limit=_MOST_WORKSPACES)["workspaces"]]
     here = repository_name()
     error.details = {**(error.details or {}), "workspaces": known, **({"here": here} if here else {})}
@@ -94,7 +94,7 @@ def _read_call(
 
 
 def _is_about_content(error: MossError, tool: str) -> bool:
-    """Return True if an error says that something is not there, or proposes to write it by another tool."""
+    """Return True if an error is `NOT_FOUND`, or proposes a write by another tool."""
     if error.code == "NOT_FOUND" or error.recovery is None:
         return error.code == "NOT_FOUND"
     proposed: str = error.recovery["tool"]

@@ -1,12 +1,25 @@
-"""`moss_workspaces`: the workspaces with counts of their content and the time of their last change."""
+"""`moss_workspaces` and `moss_recent`: the workspaces by last change, with or without counts of their content."""
 
 from __future__ import annotations
 
+import time
+
 from moss_memory.registry.arguments import Limit, Offset
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, integer, list_of, moment, text
+from moss_memory.registry.responses import (
+    PAGINATION,
+    ResponseSchema,
+    TableColumn,
+    integer,
+    list_of,
+    moment,
+    moment_ms,
+    text,
+    texts,
+)
 from moss_memory.rows.paging import Page
-from moss_memory.rows.workspace_names import latest_spelling
+from moss_memory.rows.workspace_names import MAX_WORKSPACES, latest_spelling, spelled_workspaces
 from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -50,6 +63,7 @@ WORKSPACE = ResponseSchema(
         "workspaces": list_of(WORKSPACE, "the workspaces, most recently changed first", shown="answer"),
         "pagination": PAGINATION,
     },
+    cli=Cli(remark="commands.empty_list.name_graphs"),
     example="moss workspaces --limit 10",
     words=(
         "projects, which projects exist, list workspaces, namespaces, where is everything, overview of all "
@@ -65,7 +79,7 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
     # Changes within one second have the same time: the sequence numbers of their events order them.
     last = {workspace: seq for workspace, seq, _ in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
     ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], -last.get(one[0], 0), one[0]))
-    shown = ordered[page.offset : page.offset + page.limit]
+    shown = ordered[page.offset : page.end]
     return {
         "workspaces": [{"workspace": latest_spelling(tx, workspace), **figures} for workspace, figures in shown],
         "pagination": page.answer(returned=len(shown), total=len(found)),
@@ -90,3 +104,54 @@ def _add_workspace(found: dict[str, dict[str, int]], workspace: str, updated_at:
     figures = found.setdefault(workspace, {**dict.fromkeys(COUNTED, 0), "updated_at": updated_at})
     figures["updated_at"] = max(figures["updated_at"], updated_at)
     return figures
+
+
+_CONTENT_CHECKS = {"artifact": sql["has_artifacts"], "reasoning": sql["has_reasoning"]}
+"""Queries that check a workspace for content: artifacts expire, and branches may be empty."""
+
+RECENT = ResponseSchema(
+    "RecentWorkspace",
+    {
+        "workspace": text("its name, as it was written"),
+        "holds": texts("the families of its content"),
+        "day": text("the day in UTC on which it last changed, empty if unknown"),
+        "ts_ms": moment_ms("when, if it is among the last changes", optional=True),
+    },
+    table=(TableColumn("workspace", least=12), TableColumn("holds"), TableColumn("day"), TableColumn("ts_ms", "when")),
+)
+
+
+@operation(
+    idempotent=True,
+    visible=False,
+    answers={
+        "workspaces": list_of(RECENT, "the workspaces, most recently changed first", shown="answer"),
+        "total": integer("how many were found"),
+    },
+    example="moss recent --limit 5",
+)
+def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
+    """List the workspaces that changed last with the families of their content, without counts; at most 500."""
+    page = Page(limit, 0, maximum=MAX_WORKSPACES)
+    spelled = spelled_workspaces(tx)
+    held = {}
+    for one, (_, families) in spelled.items():
+        values = {"workspace": one, "now": tx.now}
+        checks = {family: _CONTENT_CHECKS.get(family) for family in families}
+        found = sorted([family for family, check in checks.items() if check is None or tx.value(check, values)])
+        if found:
+            held[one] = found
+    changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
+    # No day if the content of a workspace was imported without events.
+    days = {one: tx.value(sql["last_day"], {"workspace": one}) for one in held if one not in changed}
+    ordered = sorted(held, key=lambda one: (-changed.get(one, (0, 0))[0], -int(days.get(one) or 0), one))
+    workspaces = []
+    for one in ordered[: page.limit]:
+        item = {"workspace": spelled[one][0], "holds": held[one], "day": ""}
+        if one in changed:
+            ts_ms = changed[one][1]
+            item |= {"day": time.strftime("%Y-%m-%d", time.gmtime(ts_ms // 1000)), "ts_ms": ts_ms}
+        elif days[one] is not None:
+            item["day"] = time.strftime("%Y-%m-%d", time.gmtime(int(days[one]) * 86_400))
+        workspaces.append(item)
+    return {"workspaces": workspaces, "total": len(held)}

@@ -357,7 +357,7 @@ delete from card_pins where branch_id = :branch_id and doc = :doc and card_id = 
 -- name: entry_by_seq
 select branch_id, doc, source_event_id from doc_entries where seq = :seq and workspace_norm = :workspace
 
--- name: place_of_entry
+-- name: entry_location
 select w.workspace_raw, e.doc from doc_entries e join workspaces w on w.workspace_norm = e.workspace_norm
 where e.seq = :seq
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated, Any, Literal
 from moss_memory.rows.names import NAME_MAX_CHARS, has_control
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
 
 RequiredWorkspace = Annotated[str, "project namespace"]
 Target = Annotated[str, "PLAN-001 or TASK-001, instead of branch and doc"]
 Branch = Annotated[str, "`branch` and `ref` mean the same; default: the checkout"]
-FromBranch = Annotated[str, "branch that is compared or merged"]
-IntoBranch = Annotated[str, "branch that receives"]
-ToBranch = Annotated[str, "branch whose state is shown"]
+FromBranch = Annotated[str, "the branch to compare or merge"]
+IntoBranch = Annotated[str, "the destination branch"]
+ToBranch = Annotated[str, "the branch whose state is shown"]
 Doc = Annotated[str, "document name"]
-DocKind = Annotated[Literal["notes", "trace"], "which document of a target"]
+DocKind = Annotated[Literal["notes", "trace"], "the document of a target"]
 Content = Annotated[str, "text of the note"]
 EntryTitle = Annotated[str, "short title"]
 Format = Annotated[str, "e.g. markdown"]
@@ -45,7 +40,6 @@ BRANCH = {"branch": "ref"}
 
 TITLE_MAX_CHARS = 10_000
 LABEL_MAX_CHARS = 128
-_LAST_SEQ = 2**63 - 1
 
 
 def check_name(raw: str, *, what: str) -> str:
@@ -61,8 +55,8 @@ def check_name(raw: str, *, what: str) -> str:
     return raw
 
 
-def check_title(text: str | None, *, what: str) -> str | None:
-    """Return a title; refuse a long one."""
+def check_length(text: str | None, *, what: str) -> str | None:
+    """Return a title or message unchanged; refuse one that is too long."""
     if text is not None and len(text) > TITLE_MAX_CHARS:
         raise invalid_request(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
     return text
@@ -92,22 +86,3 @@ def as_list(values: str | list[str] | None) -> list[str]:
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(dict.fromkeys(values))
-
-
-class CursorPage:
-    """A page of rows that are numbered by seq, starting at a cursor."""
-
-    __slots__ = ("cursor", "limit")
-
-    def __init__(self, cursor: int | None, limit: int, *, maximum: int = 200) -> None:
-        self.cursor = cursor
-        self.limit = min(limit, maximum)
-
-    def before(self) -> int:
-        """Return the exclusive upper bound of the seqs of a page of the newest rows."""
-        return _LAST_SEQ if self.cursor is None else self.cursor
-
-    def answer(self, count: int, next_cursor: int | None) -> dict[str, Any]:
-        """Return the pagination object; None as next cursor marks the last page."""
-        more = {} if next_cursor is None else {"next_cursor": next_cursor}
-        return {"cursor": self.cursor, **more, "has_more": next_cursor is not None, "limit": self.limit, "count": count}

@@ -10,12 +10,12 @@ from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view
-from moss_memory.tools.reasoning.graph.node_versions import current_versions, node, write
+from moss_memory.tools.reasoning.graph.node_versions import current_versions, new_node, write_versions
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
     from moss_memory.tools.reasoning.branches.document_refs import BranchRow, OpenView
@@ -46,9 +46,9 @@ def erase_entry(
     return erasure.combined_with([HardDelete(lambda tx: blank_events(tx, events))])
 
 
-def place_of_entry(tx: ReadTransaction, type: str, seq: int) -> tuple[str, str]:
+def entry_location(tx: ReadTransaction, type: str, seq: int) -> tuple[str, str]:
     """Return the workspace and the document of an entry, whose number is unique in the store."""
-    found = tx.row(sql["place_of_entry"], {"seq": seq})
+    found = tx.row(sql["entry_location"], {"seq": seq})
     if found is None:
         raise MossError(
             "NOT_FOUND",
@@ -68,7 +68,11 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
         if row is not None:
             title, content, meta, written_as, branch, canonical = row
             if written_as == "event":
-                texts += _payload_texts(json.loads(meta or "{}").get("payload"))
+                payload = json.loads(meta or "{}").get("payload")
+                fields = payload if isinstance(payload, dict) else {}
+                texts += [
+                    fields[name] for name in fields if name in ("title", "agent") and isinstance(fields[name], str)
+                ]
             else:
                 texts += (title, content)
             if canonical:
@@ -81,12 +85,6 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
         row_versions=[("doc_entries", seq) for seq in numbers],
         owners=owners,
     )
-
-
-def _payload_texts(payload: object) -> Iterator[str]:
-    """Yield the texts in the payload of a task event."""
-    if isinstance(payload, dict):
-        yield from (value for name, value in payload.items() if name in ("title", "agent") and isinstance(value, str))
 
 
 def _matches_document(found: str, type: str, doc: str | None) -> bool:
@@ -107,12 +105,11 @@ def shows_any(
 
 
 def describe_location(branch: BranchRow | None, doc: str | None) -> str:
-    """Return the document and branch as part of a message."""
     document = f"in document {doc!r} " if doc else ""
     return document + (f"on branch {branch.name!r} " if branch else "")
 
 
-def origin_of(source: str) -> int:
+def original_seq(source: str) -> int:
     """Return the seq of the original that a merge copied, or 0 if the entry is no copy."""
     return int(source.split(":")[2]) if source.startswith(_MERGED) else 0
 
@@ -121,7 +118,7 @@ def entry_and_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: i
     """Return the seqs of an entry, of its original and of all copies of that."""
     origin, first = f"{_MERGED}{branch_id}:{seq}", seq
     if source is not None and source.startswith(_MERGED):
-        origin, first = source, origin_of(source)
+        origin, first = source, original_seq(source)
     copies = tx.stream(sql["all_copies_of"], {"workspace": normalize_workspace(workspace), "origin": origin})
     return sorted({seq, first, *(copy for (copy,) in copies)})
 
@@ -172,11 +169,13 @@ def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> N
         parameters = {"workspace": normalize_workspace(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**parameters, "title": ERASED})):
             document = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
-            now = current_versions(tx, graph_view(tx, branch_id, doc), doc, [key])
+            now = current_versions(tx, graph_view(tx, branch_id, doc), [key])
             if key in now and not now[key].deleted:
                 version = now[key]
-                write(
-                    tx, document, [node(key, version.type, title=ERASED, status=version.status, meta=version.meta_json)]
+                write_versions(
+                    tx,
+                    document,
+                    [new_node(key, version.type, title=ERASED, status=version.status, meta=version.meta_json)],
                 )
         for statement in ("blank_old_versions", "forget_conflicts_of_key"):
             tx.run(sql[statement], parameters)

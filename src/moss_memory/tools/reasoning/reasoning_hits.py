@@ -1,4 +1,4 @@
-"""Search hits of notes, graph nodes, and the tasks and steps that nodes stand for."""
+"""Search hits of notes, graph nodes, and the tasks and steps that nodes represent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
 
 
-def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+def note_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     """Return search hits of notes by seq."""
     rows = list(
         tx.rows(
@@ -24,36 +24,25 @@ def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
             {"row_ids": row_ids},
         )
     )
-    return {
-        seq: {
+    found = {}
+    for seq, workspace, branch_id, doc, title, content, at in rows:
+        # Its own branch may have been reset.
+        showing = find_showing_branch(tx, branch_id, seq) if doc == NOTES else branch_id
+        row = tx.row(sql["branch_by_id"], {"branch_id": showing})
+        branch = "" if row is None else BranchRow(row).name
+        arguments = {"workspace": workspace, "branch": branch, "doc": doc, "cursor": seq + 1, "limit": 1}
+        found[seq] = {
             "id": str(seq),
             "workspace": workspace,
-            "fetch": fetch_call(
-                "branchmind_show",
-                {
-                    "workspace": workspace,
-                    "branch": _branch(tx, branch_id, doc, seq),
-                    "doc": doc,
-                    "cursor": seq + 1,
-                    "limit": 1,
-                },
-            ),
+            "fetch": fetch_call("branchmind_show", arguments),
             "at": at,
             "title": title or content.strip().partition("\n")[0][:100],
             "text": content,
         }
-        for seq, workspace, branch_id, doc, title, content, at in rows
-    }
+    return found
 
 
-def _branch(tx: ReadTransaction, branch_id: int, doc: str, seq: int) -> str:
-    """Return the name of a branch that shows the note, because its own branch may have been reset."""
-    showing = find_showing_branch(tx, branch_id, seq) if doc == NOTES else branch_id
-    row = tx.row(sql["branch_by_id"], {"branch_id": showing})
-    return "" if row is None else BranchRow(row).name
-
-
-def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+def node_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     """Return search hits of nodes by seq; a task or step is a hit of its own type."""
     chosen = tx.sql_in("v.seq", "row_ids")
     rows = list(
@@ -71,7 +60,7 @@ def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     for seq, workspace, branch, doc, key, kind, status, title, text, at in rows:
         document = {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]}
         hit = {
-            **(_work(workspace, doc, key) or {"id": key, "fetch": fetch_call("branchmind_graph_query", document)}),
+            **(_task_hit(workspace, doc, key) or {"id": key, "fetch": fetch_call("branchmind_graph_query", document)}),
             "workspace": workspace,
             "at": at,
             "title": title or key,
@@ -83,8 +72,8 @@ def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _work(workspace: str, doc: str, key: str) -> dict[str, Any] | None:
-    """Return type, id and call of a hit whose node stands for a plan, task or step; None for other nodes."""
+def _task_hit(workspace: str, doc: str, key: str) -> dict[str, Any] | None:
+    """Return type, id and call of a hit whose node represents a plan, task or step; None for other nodes."""
     kind, _, identity = key.partition(":")
     if kind not in ("task", "step"):
         return None

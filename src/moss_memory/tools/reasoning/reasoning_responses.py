@@ -7,7 +7,6 @@ from moss_memory.registry.responses import (
     ResponseSchema,
     TableColumn,
     choice,
-    either,
     flag,
     free,
     integer,
@@ -15,6 +14,7 @@ from moss_memory.registry.responses import (
     map_of,
     moment_ms,
     object_of,
+    one_of,
     text,
     texts,
     time_text,
@@ -46,14 +46,14 @@ WHEN = {
 CURSOR_PAGE = ResponseSchema(
     "CursorPage",
     {
-        "cursor": integer("where this page began", nullable=True),
-        "next_cursor": integer("where the next page begins; absent on the last", optional=True),
-        "has_more": flag("whether rows follow"),
+        "cursor": integer("the cursor of this page", nullable=True),
+        "next_cursor": integer("the cursor of the next page; absent on the last", optional=True),
+        "has_more": flag("true if rows follow"),
         "limit": integer("most rows of a page"),
         "count": integer("rows on this page"),
     },
 )
-PAGINATION = {"pagination": object_of(CURSOR_PAGE, "where this page lies", shown="page")}
+PAGINATION = {"pagination": object_of(CURSOR_PAGE, "the position of this page", shown="page")}
 
 ENTRY = ResponseSchema(
     "Entry",
@@ -62,13 +62,13 @@ ENTRY = ResponseSchema(
         **WHEN,
         "branch": text("branch on which it was written"),
         "doc": text("document"),
-        "kind": choice(("note", "event"), "event for what a task's change wrote"),
+        "kind": choice(("note", "event"), "event if a change of a task wrote it"),
         "title": text("short title", optional=True),
-        "format": text("what its text is", optional=True),
+        "format": text("the format of its text", optional=True),
         "meta": free("free-form JSON", optional=True),
         "content": text("its text", shown="whole"),
         "source_event_id": text("the task event or the merged entry that it comes from", optional=True),
-        "by": text("who wrote an entry of a trace, where that is known", optional=True),
+        "by": text("the author of an entry of a trace, if known", optional=True),
     },
     table=(
         _SEQ,
@@ -89,7 +89,7 @@ COMMIT = ResponseSchema(
     {
         "seq": integer("its number, unique in the store"),
         **WHEN,
-        "message": text("what it says, in a line"),
+        "message": text("its message, in a line"),
         "content": text("its text", shown="whole"),
         "meta": free("free-form JSON", optional=True),
     },
@@ -101,7 +101,7 @@ NEW_COMMIT = ResponseSchema(
         "seq": integer("its number, unique in the store"),
         **WHEN,
         **DOCUMENT_REF,
-        "message": text("what it says, in a line"),
+        "message": text("its message, in a line"),
     },
     table=(_SEQ, _WRITTEN, TableColumn("branch", least=6), TableColumn("doc", least=6), TableColumn("message")),
 )
@@ -109,7 +109,7 @@ DOCUMENT = ResponseSchema(
     "Document",
     {
         "doc": text("its name"),
-        "entries": integer("how many entries or versions the branch shows"),
+        "entries": integer("number of entries or versions that the branch shows"),
         "last_seq": integer("number of the last of them", nullable=True),
     },
     table=(TableColumn("doc", least=12), TableColumn("entries"), TableColumn("last_seq", "last")),
@@ -120,7 +120,7 @@ TAG = ResponseSchema(
         "name": text("its name"),
         **DOCUMENT_REF,
         "seq": integer("number of the commit that it names"),
-        "created_at_ms": moment_ms("when it was made or moved"),
+        "created_at_ms": moment_ms("when it was created or moved"),
     },
     table=(
         TableColumn("name", least=12),
@@ -137,7 +137,7 @@ MOVE = ResponseSchema(
         "doc": text("document"),
         "old_seq": integer("the head before", nullable=True),
         "new_seq": integer("the head after"),
-        "message": text("the commit's message, or what it was reset to"),
+        "message": text("the commit's message, or the target of the reset"),
     },
     table=(
         _WRITTEN,
@@ -151,7 +151,7 @@ BRANCH_ROW = ResponseSchema(
     "Branch",
     {
         "name": text("its name"),
-        "base_branch": text("the branch whose snapshot it stands on", nullable=True),
+        "base_branch": text("the branch of the snapshot that it is based on", nullable=True),
         "base_seq": integer("the last number of that snapshot", nullable=True),
     },
     table=(TableColumn("name", least=12), TableColumn("base_branch", "base", least=8), TableColumn("base_seq", "at")),
@@ -159,17 +159,14 @@ BRANCH_ROW = ResponseSchema(
 DEFAULTS = object_of(
     ResponseSchema(
         "Defaults",
-        {
-            "branch": text("the first branch"),
-            "docs": map_of(text("document"), "documents by what they are for"),
-        },
+        {"branch": text("the first branch"), "docs": map_of(text("document"), "documents by their purpose")},
     ),
-    "the branch and documents that calls mean when they name none",
+    "the branch and documents of calls that name none",
     shown="never",
 )
 _NODE_FIELDS = {
     "id": text("its id"),
-    "type": text("what it is, such as question"),
+    "type": text("its type, such as question"),
     "title": text("short title", optional=True),
     "text": text("details", optional=True),
     "status": text("such as open", optional=True),
@@ -177,7 +174,7 @@ _NODE_FIELDS = {
 }
 _VERSION = {
     "meta": free("free-form JSON", optional=True),
-    "deleted": flag("whether this version deletes it"),
+    "deleted": flag("true if this version deletes it"),
     "last_seq": integer("number of this version"),
     "last_ts_ms": moment_ms("when it was written", shown="never"),
 }
@@ -219,10 +216,10 @@ def _change_row(change: Row) -> Row:
 CHANGE = ResponseSchema(
     "Change",
     {
-        "kind": choice(("node", "edge"), "what changed"),
+        "kind": choice(("node", "edge"), "the kind of its key"),
         "id": text("a node's id", optional=True),
         "key": object_of(EDGE_KEY, "an edge's ends", optional=True),
-        "to": either((object_of(NODE, "a node"), object_of(EDGE, "an edge")), "its state on the branch `to`"),
+        "to": one_of((object_of(NODE, "a node"), object_of(EDGE, "an edge")), "its state on the branch `to`"),
     },
     table=(
         TableColumn("change"),
@@ -247,10 +244,10 @@ DANGLING = ResponseSchema(
 CONFLICT = ResponseSchema(
     "Conflict",
     {
-        "conflict_id": text("a hash of what conflicts"),
-        "kind": choice(("node", "edge"), "what it is about"),
+        "conflict_id": text("a hash of the conflicting states"),
+        "kind": choice(("node", "edge"), "the kind of its key"),
         "key": KEY,
-        "status": choice(("open", "resolved"), "whether it is settled"),
+        "status": choice(("open", "resolved"), "open until it is resolved"),
         "created_at_ms": moment_ms("when it was found"),
     },
     table=(
@@ -263,9 +260,9 @@ CONFLICT = ResponseSchema(
 )
 _STATE = ResponseSchema("State", {name: field.or_absent() for name, field in {**NODE.fields, **EDGE.fields}.items()})
 _SIDES = {
-    "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
-    "from": object_of(_STATE, "the state on the branch that was merged", shown="side"),
-    "into": object_of(_STATE, "the state on the branch that receives", shown="side"),
+    "base": object_of(_STATE, "the common ancestor; null if there is none", nullable=True, shown="side"),
+    "from": object_of(_STATE, "the state on the merged branch", shown="side"),
+    "into": object_of(_STATE, "the state on the destination branch", shown="side"),
 }
 BOTH_SIDES = ResponseSchema(
     "ConflictSides",
@@ -276,13 +273,13 @@ WHOLE_CONFLICT = ResponseSchema(
     "WholeConflict",
     {
         **CONFLICT.fields,
-        "from_branch": text("branch that was merged"),
-        "into_branch": text("branch that receives"),
+        "from_branch": text("the merged branch"),
+        "into_branch": text("the destination branch"),
         "doc": text("document"),
         "resolution": choice(
             ("use_from", "use_into", "use_content", "superseded"), "how it was settled", optional=True
         ),
-        "resolved_at_ms": moment_ms("when it was settled", optional=True),
+        "resolved_at_ms": moment_ms("when it was resolved", optional=True),
         **_SIDES,
     },
 )
@@ -303,7 +300,7 @@ WRITTEN_CARD = ResponseSchema(
         "trace_doc": text("document of its trace"),
         "graph_doc": text("document of its graph"),
         "card_id": text("the card's id"),
-        "inserted": flag("false where the same card was there already"),
+        "inserted": flag("false if the same card already existed"),
         "graph_applied": object_of(
             APPLIED.without("nodes_deleted", "edges_deleted", name="CardApplied"), "in the graph"
         ),
@@ -319,9 +316,9 @@ CANDIDATE = ResponseSchema(
         "title": text("its title, or the beginning of its text"),
         "status": text("open"),
         "last_seq": integer("number of its last version"),
-        "pinned": flag("whether it is pinned"),
-        "blocked_by": texts("open cards that keep it back"),
-        "why": text("why it stands here"),
+        "pinned": flag("true if it is pinned"),
+        "blocked_by": texts("open cards that block it"),
+        "why": text("the reason for its rank"),
     },
     table=(
         TableColumn("id", least=8),
@@ -336,9 +333,9 @@ STATS = object_of(
     ResponseSchema(
         "CardStats",
         {
-            "cards": integer("how many cards there are"),
-            "by_type": map_of(integer("how many"), "how many of each type; empty where the budget is tight"),
+            "cards": integer("the number of cards"),
+            "by_type": map_of(integer("number of cards"), "the number of each type; empty if the budget is tight"),
         },
     ),
-    "how many cards there are",
+    "the number of cards",
 )

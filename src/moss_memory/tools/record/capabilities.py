@@ -24,7 +24,7 @@ _NAME_MAX_CHARS = 128
 _MESSAGE_CHARS = 300
 _PROBLEMS_SHOWN = 10
 _ERRORS_SHOWN = 20
-_TOLD = 5
+_ERRORS_NAMED = 5
 """The maximum number of violations in a message; the details have all."""
 
 
@@ -52,7 +52,10 @@ class Capability:
         if len(canonical(body)) > BODY_MAX_CHARS:
             return [invalid_request(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")]
         unknown = [name for name in body if name not in self.fields]
-        errors = [self._unknown_field(name) for name in unknown[:_ERRORS_SHOWN]]
+        errors = [
+            unknown_field(f"body.{name[:100]}", name, self.entity_type, list(self.fields))
+            for name in unknown[:_ERRORS_SHOWN]
+        ]
         for name, field in self.fields.items():
             path = f"body.{name}"
             if body.get(name) is None:
@@ -65,16 +68,7 @@ class Capability:
                 errors.append(error)
         return errors
 
-    def _unknown_field(self, name: str) -> MossError:
-        like = find_alike(name, self.fields)
-        hint, details = ("", {}) if like is None else (f"; the nearest is {like!r}", {"nearest": like})
-        return invalid_request(
-            f"body.{name[:100]} is no field of {self.entity_type}{hint} (known: {', '.join(self.fields)})",
-            path=f"body.{name[:100]}",
-            **details,
-        )
-
-    def completed(self, body: dict[str, Any], errors: list[MossError]) -> dict[str, Any]:
+    def complete(self, body: dict[str, Any], errors: list[MossError]) -> dict[str, Any]:
         """Return a body without unknown fields, with a placeholder for each field that is missing or invalid."""
         wrong = {str((error.details or {}).get("path")) for error in errors}
         known = {name: value for name, value in body.items() if name in self.fields}
@@ -95,7 +89,6 @@ class Capability:
         return {name: _example(name, field) for name, field in chosen.items()}
 
     def to_response(self) -> dict[str, Any]:
-        """Return the capability as a response."""
         names = {"capability_id": self.capability_id, "entity_type": self.entity_type, "identity": self.identity}
         fields = {
             name: {
@@ -108,17 +101,28 @@ class Capability:
         return {**names, "fields": fields, "example": self.example()}
 
 
+def unknown_field(path: str, name: str, entity_type: str, known: list[str]) -> MossError:
+    """Return the error for a field that a type of entity does not have, with the nearest one."""
+    like = find_alike(name, known)
+    hint, details = ("", {}) if like is None else (f"; the nearest is {like!r}", {"nearest": like})
+    return invalid_request(
+        f"{path} is no field of {entity_type}{hint} (known: {', '.join(known)})", path=path, **details
+    )
+
+
 def combine(errors: list[MossError]) -> MossError:
-    """Return several violations as one error; its details name all of them, and the first as before."""
+    """Return several violations as one error, with the details of the first and a list of all."""
     listed = [{"path": (error.details or {}).get("path", "body"), "message": error.message} for error in errors]
-    message = "; ".join(error.message for error in errors[:_TOLD])
-    more = f"; and {len(errors) - _TOLD} more" if len(errors) > _TOLD else ""
+    message = "; ".join(error.message for error in errors[:_ERRORS_NAMED])
+    more = f"; and {len(errors) - _ERRORS_NAMED} more" if len(errors) > _ERRORS_NAMED else ""
     return invalid_request(message + more, **{**(errors[0].details or {}), "errors": listed})
 
 
 def _expected(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return f"one of {', '.join(field['enum'])}"
     kinds = {"time": "an ISO 8601 time", "array<string>": "a list of strings", "array<object>": "a list of objects"}
-    return f"one of {', '.join(field['enum'])}" if "enum" in field else kinds.get(field["type"], f"a {field['type']}")
+    return kinds.get(field["type"], f"a {field['type']}")
 
 
 def _example(name: str, field: dict[str, Any]) -> Any:
@@ -141,66 +145,61 @@ class Registry:
     def find(self, capability_id: str) -> Capability:
         """Return a capability by its id, or by a type of entity that only one has; refuse an unknown one."""
         found = self.capabilities.get(capability_id)
-        if found is None:
-            typed = self.of_type(capability_id)
-            if len(typed) == 1:
-                return typed[0]
-            known = sorted(self.capabilities)
-            like = self._suggest(capability_id)
-            suggestion = f"did you mean {like}? " if like else ""
-            broken = "".join(
-                f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_PROBLEMS_SHOWN]
-            )
-            raise MossError(
-                "UNKNOWN_CAPABILITY",
-                f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known)}{broken}",
-                details={
-                    "known": known,
-                    **({"nearest": like} if like else {}),
-                    **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {}),
-                },
-            )
-        return found
-
-    def _suggest(self, asked: str) -> str | None:
-        """Return the id that is meant by a misspelled id or type of entity; None if none is similar."""
+        if found is not None:
+            return found
+        typed = self.of_type(capability_id)
+        if len(typed) == 1:
+            return typed[0]
+        known = sorted(self.capabilities)
         names = {one.entity_type: one.capability_id for one in self.capabilities.values()}
-        like = find_alike(asked, [*self.capabilities, *names])
-        return None if like is None else names.get(like, like)
+        alike = find_alike(capability_id, [*self.capabilities, *names])
+        like = None if alike is None else names.get(alike, alike)
+        suggestion = f"did you mean {like}? " if like else ""
+        broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_PROBLEMS_SHOWN])
+        raise MossError(
+            "UNKNOWN_CAPABILITY",
+            f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known)}{broken}",
+            details={
+                "known": known,
+                **({"nearest": like} if like else {}),
+                **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {}),
+            },
+        )
 
     def of_type(self, entity_type: str) -> list[Capability]:
-        """Return the capabilities of one type of entity."""
         return [one for one in self.capabilities.values() if one.entity_type == entity_type]
 
 
-_loaded: dict[str, tuple[Any, Registry]] = {}
+_loaded: dict[str, tuple[list[tuple[str, int, int, int]], Registry]] = {}
+"""The registry of each home, with the files of the user that it was read from."""
 
 
 def registry_of(home: str) -> Registry:
     """Return the registry of a store; read it again if its files changed."""
     folder = os.path.join(home, "capabilities")
-    stamp = _stamp(folder)
-    known_stamp, known = _loaded.get(home, (None, None))
-    if known is not None and known_stamp == stamp:
+    files = _list_files(folder)
+    known_files, known = _loaded.get(home, (None, None))
+    if known is not None and known_files == files:
         return known
     registry = Registry()
     _load(registry, _BUILT_IN, "built-in")
     _load(registry, folder, "user")
-    _loaded[home] = (stamp, registry)
+    _loaded[home] = (files, registry)
     return registry
 
 
-def _stamp(folder: str) -> Any:
-    files = [os.path.join(folder, name) for name in json_files(folder)]
+def _list_files(folder: str) -> list[tuple[str, int, int, int]]:
+    """Return the files of a folder with their times and sizes."""
     found = []
-    for file in files:
+    for name in json_files(folder):
+        file = os.path.join(folder, name)
         try:
             status = os.stat(file)
         except OSError:
             continue
         # Also ctime: chmod and `cp -p` do not change mtime.
         found.append((file, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
-    return tuple(found)
+    return found
 
 
 def _load(registry: Registry, folder: str, source: str) -> None:
@@ -260,18 +259,15 @@ def _check_field(name: str, field: Any) -> None:
     enum = field.get("enum")
     if enum is not None and not (isinstance(enum, list) and enum and all(isinstance(one, str) for one in enum)):
         raise ValueError(f"enum of field {name!r} must be a list of strings")
-    if enum is not None and field["type"] not in ("string", "text"):
-        raise ValueError(f"field {name!r} has an enum, so its type must be string or text")
-    if field.get("set") and field["type"] != "array<string>":
-        raise ValueError(f"field {name!r} is a set, so its type must be array<string>")
-    _check_reference(name, field)
     if "event" in field and (field["type"] != "time" or not isinstance(field["event"], str) or not field["event"]):
         raise ValueError(f"event of field {name!r} needs the type time and a name")
-
-
-def _check_reference(name: str, field: dict[str, Any]) -> None:
-    if field.get("ref") and field["type"] not in ("string", "array<string>"):
-        raise ValueError(f"field {name!r} refers to entities, so its type must be string or array<string>")
+    for key, phrase, types in (
+        ("enum", "has an enum", ("string", "text")),
+        ("set", "is a set", ("array<string>",)),
+        ("ref", "refers to entities", ("string", "array<string>")),
+    ):
+        if field.get(key) and field["type"] not in types:
+            raise ValueError(f"field {name!r} {phrase}, so its type must be {' or '.join(types)}")
 
 
 def _check_value(value: Any, field: dict[str, Any], path: str) -> None:

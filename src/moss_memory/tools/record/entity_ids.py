@@ -1,4 +1,4 @@
-"""Ids derived from content: equal in every store."""
+"""Ids derived from content, which are equal in every store."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def _integral_floats_to_int(value: Any) -> Any:
     return [_integral_floats_to_int(part) for part in value] if isinstance(value, list) else value
 
 
-def digest(value: Any) -> str:
-    """Return the hash of a value's canonical JSON."""
+def canonical_hash(value: Any) -> str:
     import hashlib  # only records need it
 
     return hashlib.sha256(canonical(value).encode()).hexdigest()
@@ -40,7 +39,7 @@ def digest(value: Any) -> str:
 
 def content_id(capability_id: str, body: dict[str, Any], source_refs: list[str], extractor: str | None) -> str:
     """Return the hash that identifies a record's content; agent and time are not part of it."""
-    return digest([capability_id, body, sorted(source_refs), extractor])
+    return canonical_hash([capability_id, body, sorted(source_refs), extractor])
 
 
 def payload_id(workspace_norm: str, content: str) -> str:
@@ -70,12 +69,12 @@ def _format_uuid(raw: bytes) -> str:
 def entity_id(capability: Capability, body: dict[str, Any]) -> str:
     """Return the id of a payload's entity from its identity fields; a missing field differs from an empty one."""
     parts = [_identity_part(body.get(name), capability.fields[name]["type"]) for name in capability.identity]
-    return f"ent_{digest([capability.entity_type, parts])[:32]}"
+    return f"ent_{canonical_hash([capability.entity_type, parts])[:32]}"
 
 
 def event_id(entity: str, field: str, at: str) -> str:
     """Return the id of an event, equal for all records that report it."""
-    return f"evt_{digest([entity, field, exact_instant(at, what='time')])[:32]}"
+    return f"evt_{canonical_hash([entity, field, exact_instant(at, what='time')])[:32]}"
 
 
 def property_value(value: Any, kind: str) -> str:
@@ -83,11 +82,11 @@ def property_value(value: Any, kind: str) -> str:
     if kind == "time" and isinstance(value, str):
         value = ["t", exact_instant(value, what="time")]
     text = canonical(value)
-    return text if len(text) <= VALUE_MAX_CHARS else f"#{digest(value)}"
+    return text if len(text) <= VALUE_MAX_CHARS else f"#{canonical_hash(value)}"
 
 
 def _identity_part(value: Any, kind: str) -> Any:
-    """Return one part of an identity: text in normal form, a time as an instant, a missing one as None."""
+    """Return one part of an identity: text in normal form, time as an instant, None if it is missing."""
     if value is None:
         return None
     if kind == "time":

@@ -24,21 +24,17 @@ TITLE_CHARS = 200
 
 
 def relations_of(tx: ReadTransaction, row: Row, upto: int | None) -> dict[str, list[dict[str, Any]]]:
-    """Return the entities that an entity refers to, and those that refer to it, in the same workspace."""
+    """Return the entities that an entity refers to and the entities that refer to it, in the same workspace."""
     registry = registry_of(tx.config.home)
-    return {
-        "references": _references(tx, registry, row, upto),
-        "referenced_by": _referenced_by(tx, registry, row, upto),
-    }
-
-
-def _references(tx: ReadTransaction, registry: Registry, row: Row, upto: int | None) -> list[dict[str, Any]]:
-    found = []
+    references = []
+    named = f"workspace_norm = :workspace and {tx.sql_in('entity_id', 'ids')}"
     for field, name in _named_in(registry, row[2], snapshot_of(tx, row, upto))[:REFERENCES_MAX]:
-        for other in _rows_named(tx, registry, row[3], name):
-            if other[0] != row[0]:
-                found.append(_relation(tx, registry, field, other, upto))
-    return found
+        others = tx.stream(
+            f"select {ENTITY_COLUMNS} from entities where {named} order by row_id",
+            {"workspace": normalize_workspace(row[3]), "ids": _entity_ids(registry, name)},
+        )
+        references += [_relation(tx, registry, field, other, upto) for other in list(others) if other[0] != row[0]]
+    return {"references": references, "referenced_by": _referenced_by(tx, registry, row, upto)}
 
 
 def _referenced_by(tx: ReadTransaction, registry: Registry, row: Row, upto: int | None) -> list[dict[str, Any]]:
@@ -77,7 +73,7 @@ def _named_in(registry: Registry, entity_type: str, snapshot: dict[str, Any]) ->
 
 
 def _entity_ids(registry: Registry, name: str) -> list[str]:
-    """Return the ids of all entities that a name can mean: itself, and those known by that name."""
+    """Return the ids of all entities that a name can mean: the name as an id, and entities with that identity."""
     found = [name]
     for capability in registry.capabilities.values():
         first, *others = capability.identity
@@ -87,16 +83,6 @@ def _entity_ids(registry: Registry, name: str) -> list[str]:
         bodies = [{others[0]: kind} for kind in kinds[0] or ()] if others else [{}]
         found += [entity_id(capability, {first: name, **body}) for body in bodies]
     return found
-
-
-def _rows_named(tx: ReadTransaction, registry: Registry, workspace: str, name: str) -> list[Row]:
-    ids = tx.sql_in("entity_id", "ids")
-    return list(
-        tx.stream(
-            f"select {ENTITY_COLUMNS} from entities where workspace_norm = :workspace and {ids} order by row_id",
-            {"workspace": normalize_workspace(workspace), "ids": _entity_ids(registry, name)},
-        )
-    )
 
 
 def _relation(tx: ReadTransaction, registry: Registry, field: str, other: Row, upto: int | None) -> dict[str, Any]:

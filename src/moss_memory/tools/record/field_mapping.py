@@ -23,13 +23,18 @@ class Mapping:
     def __init__(self, raw: dict[str, Any]) -> None:
         for collection, parts in raw.items():
             if collection not in COLLECTIONS:
-                raise invalid_request(
-                    f"the map names no collection with {collection!r} (known: {', '.join(COLLECTIONS)})"
-                )
+                known = ", ".join(COLLECTIONS)
+                raise invalid_request(f"the map names no collection with {collection!r} (known: {known})")
             if not isinstance(parts, dict) or set(parts) - set(PARTS):
                 raise invalid_request(f"the map of {collection} must be an object of {', '.join(PARTS)}")
             for part, members in parts.items():
-                _check_part(collection, part, members)
+                where = f"{part} of {collection} in the map"
+                if not isinstance(members, dict):
+                    raise invalid_request(f"{where} must be an object")
+                if part == "rename" and not all(isinstance(name, str) for name in members.values()):
+                    raise invalid_request(f"{where} must say the name of each field")
+                if part == "values" and not all(isinstance(words, dict) for words in members.values()):
+                    raise invalid_request(f"{where} must say for each field which word becomes which")
         self._raw = raw
 
     def apply(self, collection: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -43,16 +48,6 @@ class Mapping:
                 raise ValueError(f"{name[:100]} and another field are both to be {known_as[:100]}; rename one of them")
             mapped[known_as] = _translate(value, words.get(known_as, {}))
         return {**parts.get("constants", {}), **mapped}
-
-
-def _check_part(collection: str, part: str, members: Any) -> None:
-    where = f"{part} of {collection} in the map"
-    if not isinstance(members, dict):
-        raise invalid_request(f"{where} must be an object")
-    if part == "rename" and not all(isinstance(name, str) for name in members.values()):
-        raise invalid_request(f"{where} must say the name of each field")
-    if part == "values" and not all(isinstance(words, dict) for words in members.values()):
-        raise invalid_request(f"{where} must say for each field which word becomes which")
 
 
 def _translate(value: Any, words: dict[str, Any]) -> Any:
@@ -79,7 +74,7 @@ def unpack(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, A
 
 
 def split_workspace(found: Any) -> tuple[Any, str | None]:
-    """Return the content of a file without the workspace beside its body, and that workspace."""
+    """Return the content of a file without the workspace beside its body, and that workspace or None."""
     if not (isinstance(found, dict) and isinstance(found.get("body"), dict) and "workspace" in found):
         return found, None
     if not isinstance(found["workspace"], str):

@@ -76,19 +76,19 @@ select count(*) from observations where record_row = :record_row and entity_row 
 -- name: record_text
 select search_text from records where row_id = :record_row
 
--- name: forget_properties
+-- name: delete_properties
 delete from record_properties where row_id = :record_row
 
--- name: forget_events
+-- name: delete_events
 delete from timeline_events where record_row = :record_row
 
--- name: forget_observations
+-- name: delete_observations
 delete from observations where entity_row = :entity_row and record_row = :record_row
 
--- name: forget_record
+-- name: delete_record
 delete from records where row_id = :record_row
 
--- name: forget_entity
+-- name: delete_entity
 delete from entities where row_id = :entity_row
 
 -- name: records_of_entity
@@ -98,7 +98,7 @@ where o.entity_row = :entity_row
 group by r.row_id, r.capability_id, e.entity_id, r.workspace_norm, r.workspace_raw, r.body_json order by r.row_id
 
 -- name: superseded
--- The records of these after which their entity was told of with other content.
+-- Those of these records after which another content was submitted for their entity.
 select r.payload_id from records r join entities e on e.row_id = r.entity_row
 where {chosen} and e.last_content_id <> r.content_id
 

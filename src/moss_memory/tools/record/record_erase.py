@@ -30,10 +30,10 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
     key = {"record_row": record_row, "entity_row": entity_row}
 
     def execute(tx: Transaction) -> None:
-        for statement in ("forget_properties", "forget_events", "forget_observations", "forget_record"):
+        for statement in ("delete_properties", "delete_events", "delete_observations", "delete_record"):
             tx.run(sql[statement], key)
         if tx.row(sql["last_observation"], key) is None:
-            tx.run(sql["forget_entity"], key)
+            tx.run(sql["delete_entity"], key)
         else:
             recompute_snapshot(tx, entity_row)
             _rewrite_events(tx, entity_row)
@@ -50,7 +50,7 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
 
 
 def _rewrite_events(tx: Transaction, entity_row: int) -> None:
-    """Write the events of an entity again that other records report as well as the erased one."""
+    """Write the events of an entity again that other records report too."""
     registry = registry_of(tx.config.home)
     for row in list(tx.stream(sql["records_of_entity"], {"entity_row": entity_row})):
         record_row, capability_id, entity, workspace, raw, body_json = row

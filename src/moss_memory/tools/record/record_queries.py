@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, find_alike, invalid_request
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_instant, format_time
 
-from .capabilities import registry_of
+from .capabilities import registry_of, unknown_field
 from .entity_ids import property_value
-from .record_times import times_of
+from .record_hits import times_of
 from .snapshots import reduce_observations
 from .submission import sql
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 LIMIT_MAX = 500
 PROPERTIES_MAX = 100
 PROBED = 200
-"""The newest rows of each filter that are read to find the most selective one."""
+"""The number of newest rows of each filter that are read to find the most selective one."""
 COUNTED = 100
-"""The maximum that is counted on every page; a caller must request the full count, which reads all matches."""
+"""The maximum that is counted on every page; the full count, which reads all matches, must be requested."""
 RECORD_COLUMNS = "payload_id, type, workspace_raw, body_json, created_at_ms, updated_at_ms"
 ENTITY_COLUMNS = "row_id, entity_id, type, workspace_raw, snapshot_json, sources_json, observation_count"
 EVENT_TABLES = {
@@ -38,7 +38,8 @@ EVENT_TABLES = {
     "join entities e on e.row_id = t.entity_row": "e.",
     "join records r on r.row_id = t.record_row": "r.",
 }
-"""Each with the prefix of its columns; empty if it is always joined."""
+"""The tables of a query of events, each with the prefix of its columns; empty if it is always joined."""
+MAX_EVENT_TYPES = 12
 EVENT_COLUMNS = "t.event_id, t.event_type, t.at_us, r.payload_id, e.entity_id, t.workspace_raw"
 
 
@@ -62,7 +63,7 @@ class RecordFilters:
         self._conditions = conditions
         self._values = values
 
-    def newest(self, tx: ReadTransaction, limit: int, offset: int, *, count: bool) -> dict[str, Any]:
+    def list_newest(self, tx: ReadTransaction, limit: int, offset: int, *, count: bool) -> dict[str, Any]:
         """Return one page, newest first."""
         lead = self._most_selective(tx)
         if lead is None:
@@ -75,9 +76,8 @@ class RecordFilters:
             on_records = any("records." in condition for condition in others)
             counted, order = tables if on_records else f"({lead.rows}) as l {_where(others)}", "l.at desc"
         page = {**self._values, "limit": limit + 1, "offset": offset}
-        rows = list(
-            tx.rows(f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset", page)
-        )
+        sql_page = f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset"
+        rows = list(tx.rows(sql_page, page))
         pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(rows) > limit}
         if rows and len(rows) <= limit:
             pagination["total"] = offset + len(rows)
@@ -86,10 +86,10 @@ class RecordFilters:
             found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
             if not most or found <= COUNTED:
                 pagination["total"] = found
-        return _page(tx, [_to_response(row) for row in rows[:limit]], pagination, count=count)
+        return _page(tx, [_record_response(row) for row in rows[:limit]], pagination, count=count)
 
     def _most_selective(self, tx: ReadTransaction) -> AccessPath | None:
-        """Return the most selective access path: its newest rows are spread the furthest."""
+        """Return the most selective access path, the one whose newest rows are furthest apart."""
         if len(self._paths) < 2:
             return self._paths[0] if self._paths else None
         spans = " union all ".join(
@@ -105,7 +105,7 @@ class RecordFilters:
         others = [way.condition for way in self._paths if way is not lead]
         return [condition.format(at=at) for condition in (*others, *self._conditions)]
 
-    def searched(
+    def search(
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
     ) -> dict[str, Any]:
         """Return one page of a search within the filters, best match first."""
@@ -133,9 +133,12 @@ class RecordFilters:
             {"chosen": chosen},
         )
         times = times_of(tx, chosen)
-        found = {row_id: {**_to_response(row), **_hit_fields(row, times[row_id])} for row_id, *row in rows}
-        more = offset + len(chosen) < hits.total
-        pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
+        found = {}
+        for row_id, *row in rows:
+            fetch = fetch_call("retrieve_records", {"workspace": row[2], "ids": [row[0]]})
+            found[row_id] = {**_record_response(row), "at": times[row_id], "fetch": fetch}
+        has_more = offset + len(chosen) < hits.total
+        pagination = {"limit": limit, "offset": offset, "has_more": has_more, "total": hits.total}
         return {**_page(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 
@@ -153,7 +156,7 @@ def record_filters(
     """Return the filters of a call; refuse a property that its type does not have."""
     _check_count(properties)
     ways, conditions = [], []
-    placed, values = where(workspace, (("type", type),), table="records.")
+    placed, values = equality_conditions(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
     for number, (name, value) in enumerate((properties or {}).items()):
         wanted = _stored_values(capabilities, name, value)
@@ -184,7 +187,7 @@ def matching_entities(
     properties: dict[str, Any],
     upto: int | None,
 ) -> list[int]:
-    """Return the rows of the entities whose snapshot has these properties, now or from observations up to a time."""
+    """Return the row numbers of the entities with these properties, now or by the observations up to a time."""
     _check_count(properties)
     capabilities = registry_of(tx.config.home).of_type(entity_type) if entity_type is not None else []
     wanted = {name: set(_stored_values(capabilities, name, value)) for name, value in properties.items()}
@@ -197,15 +200,16 @@ def matching_entities(
             f" where p.name = :name{number} and {tx.sql_in('p.value', f'forms{number}')})"
         )
     rows = list(tx.stream(f"select {ENTITY_COLUMNS} from entities {_where(conditions)}", values))
-    return [row[0] for row in rows if _has_properties(snapshot_of(tx, row, upto), wanted)]
-
-
-def _has_properties(snapshot: dict[str, Any], wanted: dict[str, set[str]]) -> bool:
-    return all(forms & _forms_of(snapshot.get(name)) for name, forms in wanted.items())
+    found = []
+    for row in rows:
+        snapshot = snapshot_of(tx, row, upto)
+        if all(forms & _forms_of(snapshot.get(name)) for name, forms in wanted.items()):
+            found.append(row[0])
+    return found
 
 
 def _forms_of(value: Any) -> set[str]:
-    """Return the values of a field in every form that property filters compare."""
+    """Return the values of a field in each form that property filters compare."""
     found: set[str] = set()
     for item in value if isinstance(value, list) else [value]:
         if item is not None and not isinstance(item, (dict, list)):
@@ -239,25 +243,19 @@ def value_hint(tx: ReadTransaction, type: str | None, properties: dict[str, Any]
 
 def _check_count(properties: dict[str, Any] | None) -> None:
     if properties is not None and len(properties) > PROPERTIES_MAX:
-        raise invalid_request(
-            f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties"
-        )
-
-
-def _mark_superseded(tx: ReadTransaction, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records with a mark on those that are not the last word on their entity."""
-    ids = [record["id"] for record in records]
-    if not ids:
-        return records
-    query = sql["superseded"].filled(chosen=tx.sql_in("r.payload_id", "ids"))
-    outdated = {payload_id for (payload_id,) in tx.rows(query, {"ids": ids})}
-    return [{**record, "superseded": True} if record["id"] in outdated else record for record in records]
+        message = f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}"
+        raise invalid_request(message, path="properties")
 
 
 def _page(
     tx: ReadTransaction, records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool
 ) -> dict[str, Any]:
-    records = _mark_superseded(tx, records)
+    """Return a page of records; a record is marked if a later one of its entity supersedes it."""
+    ids = [record["id"] for record in records]
+    if ids:
+        query = sql["superseded"].filled(chosen=tx.sql_in("r.payload_id", "ids"))
+        outdated = {payload_id for (payload_id,) in tx.rows(query, {"ids": ids})}
+        records = [{**record, "superseded": True} if record["id"] in outdated else record for record in records]
     total = {"total_count": pagination["total"]} if count else {}
     records, pagination = truncate_page(records, pagination, tx.config.page_max_chars)
     return {"records": records, **total, "pagination": pagination}
@@ -267,19 +265,12 @@ def _stored_values(capabilities: list[Capability], name: str, value: Any) -> lis
     """Return the stored forms of a property filter's value; without a type it may be a time or a text."""
     path = f"properties.{name[:100]}"
     if isinstance(value, (dict, list)) or value is None:
-        raise invalid_request(
-            f"{path} must be a string, number or boolean; arrays contain it, scalars equal it", path=path
-        )
+        message = f"{path} must be a string, number or boolean; arrays contain it, scalars equal it"
+        raise invalid_request(message, path=path)
     fields = [capability.fields[name] for capability in capabilities if name in capability.fields]
     if capabilities and not fields:
         known = sorted({field for capability in capabilities for field in capability.fields})
-        like = find_alike(name, known)
-        hint, details = ("", {}) if like is None else (f"; the nearest is {like!r}", {"nearest": like})
-        raise invalid_request(
-            f"{path} is no field of {capabilities[0].entity_type}{hint} (known: {', '.join(known)})",
-            path=path,
-            **details,
-        )
+        raise unknown_field(path, name, capabilities[0].entity_type, known)
     kinds = {field["type"] for field in fields} or {"string", "time"}
     found = {property_value(value, "string")} if kinds != {"time"} else set()
     if "time" in kinds:
@@ -290,10 +281,10 @@ def _stored_values(capabilities: list[Capability], name: str, value: Any) -> lis
     return sorted(found)
 
 
-def where(
+def equality_conditions(
     workspace: str | None, equals: tuple[tuple[str, str | None], ...], *, table: str = ""
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return conditions that columns equal values, and the parameters."""
+    """Return the conditions that columns equal the given values, and the parameters."""
     conditions, values = [], {}
     if workspace is not None:
         conditions.append(f"{table}workspace_norm = :workspace")
@@ -305,7 +296,7 @@ def where(
     return conditions, values
 
 
-def page_of(
+def select_page(
     tx: ReadTransaction,
     columns: str,
     tables: dict[str, str],
@@ -316,20 +307,16 @@ def page_of(
     offset: int,
 ) -> tuple[list[Row], dict[str, Any]]:
     """Return one page of rows and its pagination; the count joins only the tables of the conditions."""
-    where = f"where {' and '.join(conditions)}" if conditions else ""
-    asked = " ".join(table for table, prefix in tables.items() if prefix in where)
-    total: int = tx.value(f"select count(*) from {asked} {where}", values)
+    where = _where(conditions)
+    counted = " ".join(table for table, prefix in tables.items() if prefix in where)
+    total: int = tx.value(f"select count(*) from {counted} {where}", values)
     most = min(limit, LIMIT_MAX)
-    rows = list(
-        tx.rows(
-            f"select {columns} from {' '.join(tables)} {where} order by {order} limit :limit offset :offset",
-            {**values, "limit": most, "offset": offset},
-        )
-    )
+    page = f"select {columns} from {' '.join(tables)} {where} order by {order} limit :limit offset :offset"
+    rows = list(tx.rows(page, {**values, "limit": most, "offset": offset}))
     return rows, {"limit": most, "offset": offset, "has_more": offset + len(rows) < total, "total": total}
 
 
-def _to_response(row: Iterable[Any]) -> dict[str, Any]:
+def _record_response(row: Iterable[Any]) -> dict[str, Any]:
     identity, kind, workspace, body, created_at_ms, updated_at_ms = row
     created_at = format_time(created_at_ms)
     return {
@@ -342,17 +329,14 @@ def _to_response(row: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def _hit_fields(row: list[Any], at: int) -> dict[str, Any]:
-    return {"at": at, "fetch": fetch_call("retrieve_records", {"workspace": row[2], "ids": [row[0]]})}
-
-
 def entity_response(
     tx: ReadTransaction, row: Row, upto: int | None, snapshots: bool, provenance: bool
 ) -> dict[str, Any]:
-    """Return an entity as a response, now or from its observations up to a time."""
+    """Return an entity as a response, now or by its observations up to a time."""
     row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
-    fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
-    if upto is not None:
+    if upto is None:
+        fields, sources = json.loads(snapshot_json), json.loads(sources_json)
+    else:
         then = reduce_observations(tx.stream(sql["observations"], {"entity_row": row_id, "upto": upto}))
         fields, sources, count = then.fields, then.sources, then.count
     entity: dict[str, Any] = {"entity_id": identity, "entity_type": kind, "workspace": workspace}
@@ -383,7 +367,6 @@ def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
 
 
 def event_response(row: Row) -> dict[str, Any]:
-    """Return a timeline event as a response."""
     identity, kind, at_us, record, entity, workspace = row
     return {
         "event_id": identity,
@@ -393,3 +376,24 @@ def event_response(row: Row) -> dict[str, Any]:
         "entity_ids": [entity],
         "workspace": workspace,
     }
+
+
+def observed_times(tx: ReadTransaction, *, entities: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """Return the time in seconds of the last observation of entities, by workspace and id."""
+    found = {}
+    for workspace, entity_id in entities:
+        at = tx.value(
+            "select last_observed_us from entities where workspace_norm = :workspace and entity_id = :entity_id",
+            {"workspace": normalize_workspace(workspace), "entity_id": entity_id},
+        )
+        if at is not None:
+            found[workspace, entity_id] = at / 1_000_000
+    return found
+
+
+def event_types(tx: ReadTransaction, *, workspace: str | None) -> list[tuple[str, int]]:
+    """Return the most frequent types of timeline events with their counts, in the store or in a workspace."""
+    condition = "where workspace_norm = :workspace" if workspace else ""
+    values = {"workspace": normalize_workspace(workspace) if workspace else "", "most": MAX_EVENT_TYPES}
+    counts = f"select event_type, count(*) from timeline_events {condition} group by event_type"
+    return list(tx.rows(f"{counts} order by 2 desc, 1 limit :most", values))

@@ -29,44 +29,39 @@ _GLANCE = (
     TableColumn("says", least=24, goes=4, widest=LONG),
     TableColumn("workspace", least=8, goes=7),
 )
-"""The columns that tables show of every body."""
+"""The columns of tables that come from a body."""
 
 
 def _row(item: Row) -> Row:
-    from .record_summary import row_of  # only tables need it
+    from .record_summary import table_row  # only tables need it
 
-    return row_of(item)
+    return table_row(item)
 
 
 RECORD = ResponseSchema(
     "Record",
     {
         "id": text("payload_id"),
-        "type": text("type of the entity that it tells of"),
+        "type": text("type of its entity"),
         "workspace": text("namespace, as it was first written"),
         "properties": free("the body that was submitted"),
         "created_at": time_text("when it was first submitted"),
         "updated_at": time_text("when it was last submitted"),
-        "superseded": flag("whether a later payload tells of the same entity", optional=True),
+        "superseded": flag("whether a later payload is about the same entity", optional=True),
         **{name: field.or_absent() for name, field in HIT_FIELDS.items()},
     },
-    table=(
-        TableColumn("type", goes=5),
-        *_GLANCE,
-        TableColumn("submitted", goes=8),
-        TableColumn("id", goes=9),
-    ),
+    table=(TableColumn("type", goes=5), *_GLANCE, TableColumn("submitted", goes=8), TableColumn("id", goes=9)),
     row=_row,
 )
 _SOURCE = ResponseSchema(
     "FieldSource",
     {
-        "payload_submission_id": text("the submission that said so"),
+        "payload_submission_id": text("the submission that set the field"),
         "source_record_id": text("its record"),
         "observed_at": time_text("when it was observed"),
         "agent_id": text("who observed it", nullable=True),
-        "source_refs": texts("where it can be seen"),
-        "extractor_version": text("what extracted it", nullable=True),
+        "source_refs": texts("references to its sources"),
+        "extractor_version": text("the program that extracted it", nullable=True),
         "unmapped": free("fields of the source that no capability knows", optional=True),
     },
 )
@@ -85,9 +80,9 @@ ENTITY = ResponseSchema(
         "entity_id": text("a hash of its type and identity"),
         "entity_type": text("its type"),
         "workspace": text("namespace, as it was first written"),
-        "snapshot": free("what is known of it", optional=True),
-        "provenance": map_of(object_of(_SOURCE, "its source"), "where each field comes from", optional=True),
-        "observation_count": integer("how often it was told of"),
+        "snapshot": free("its known fields", optional=True),
+        "provenance": map_of(object_of(_SOURCE, "its source"), "the source of each field", optional=True),
+        "observation_count": integer("how many observations it has"),
         "references": list_of(_RELATION, "entities that it refers to", optional=True),
         "referenced_by": list_of(_RELATION, "entities that refer to it", optional=True),
     },
@@ -105,8 +100,8 @@ EVENT = ResponseSchema(
         "event_id": text("a hash of what happened when"),
         "event_type": text("such as feature_unit.created"),
         "event_timestamp": time_text("when it happened"),
-        "source_record_id": text("the first record that told of it"),
-        "entity_ids": texts("to which entity"),
+        "source_record_id": text("the first record that reported it"),
+        "entity_ids": texts("the entity to which it happened"),
         "workspace": text("namespace"),
     },
     table=(
@@ -122,8 +117,8 @@ _CAPABILITY_FIELD = ResponseSchema(
     "CapabilityField",
     {
         "type": text("its type"),
-        "required": flag("whether it must be there"),
-        "enum": texts("the values it may have", optional=True),
+        "required": flag("whether a body must have it"),
+        "enum": texts("the allowed values", optional=True),
         "set": flag("whether its values are merged", optional=True),
     },
 )
@@ -131,8 +126,8 @@ CAPABILITY = ResponseSchema(
     "Capability",
     {
         "capability_id": text("its id"),
-        "entity_type": text("what a payload tells of"),
-        "identity": texts("the fields that say which entity it is"),
+        "entity_type": text("type of the entity of its payloads"),
+        "identity": texts("the fields that identify the entity"),
         "fields": map_of(object_of(_CAPABILITY_FIELD, "the field"), "the fields of a body"),
         "example": free("a small body that is accepted"),
     },

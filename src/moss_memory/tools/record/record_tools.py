@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, next_call
+from moss_memory.registry.argument_types import Annotated, Any
 from moss_memory.registry.arguments import SearchMode, Workspace
 from moss_memory.registry.budget import truncate_page
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
     BAD_FILE,
@@ -27,24 +29,20 @@ from .record_queries import (
     EVENT_TABLES,
     LIMIT_MAX,
     entity_response,
+    equality_conditions,
     event_response,
     matching_entities,
-    page_of,
     record_filters,
+    select_page,
     value_hint,
-    where,
 )
 from .record_responses import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
 from .submission import Submission, errors_in_provenance, first_answer, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any
 
 CapabilityId = Annotated[
     str,
@@ -78,14 +76,13 @@ IncludeTotal = Annotated[bool, "also how many match"]
 RecordLimit = Annotated[int, {"minimum": 1}, "most rows"]
 RecordOffset = Annotated[int, {"minimum": 0}, "rows to skip"]
 EntityType = Annotated[str, "e.g. release"]
-IncludeSnapshots = Annotated[bool, "with what is known of them"]
-IncludeProvenance = Annotated[bool, "where each field comes from"]
+IncludeSnapshots = Annotated[bool, "with their known fields"]
+IncludeProvenance = Annotated[bool, "with the source of each field"]
 Relations = Annotated[bool, "also `references` and `referenced_by`"]
 Moment = Annotated[str, "ISO 8601 date or time"]
 EventType = Annotated[str, "e.g. feature_unit.created"]
-RecordId = Annotated[str, "payload_id that told of it"]
+RecordId = Annotated[str, "payload_id that reported it"]
 EntityId = Annotated[str, "id of an entity"]
-
 
 RECOVERY_MAX_CHARS = 4000
 
@@ -113,39 +110,46 @@ def _translate(error: MossError, storage_code: str) -> MossError:
 
 
 def _explain(error: MossError) -> MossError:
-    """Return an error of `submit_payload`; one about its arguments leads to the list of capabilities."""
+    """Return an error of `submit_payload`; one about its arguments recommends the list of capabilities."""
     translated = as_write_error(error)
     if translated.code == "VALIDATION_ERROR" and translated.recovery is None:
-        reason = "shows what can be recorded, the fields of each kind and an example"
+        reason = "shows the kinds of records, their fields and an example"
         translated.recovery = next_call("record_capabilities", {}, reason)
     return translated
 
 
 def _propose_capability(tool: str, values: dict[str, Any], error: MossError) -> dict[str, Any] | None:
-    """Return the same call with the capability that was meant, else the list of capabilities."""
+    """Return the same call with the nearest capability, or the call that lists the capabilities."""
     if error.code != "UNKNOWN_CAPABILITY":
         return None
     like = (error.details or {}).get("nearest")
     given = {**values, "capability_id": like}
     if like is None or len(canonical(given)) > RECOVERY_MAX_CHARS:
-        return next_call("record_capabilities", {}, "lists what can be recorded, with fields and examples")
+        return next_call("record_capabilities", {}, "lists the kinds of records, with fields and examples")
     return next_call(tool, given, "is the same call with the nearest capability")
+
+
+def _describe_submission(answer: dict[str, Any], _: dict[str, Any]) -> str:
+    if answer["created"]:
+        return "Recorded as {payload_id}."
+    return "{payload_id} was recorded before; this is one more observation of it."
 
 
 @operation(
     mutates=True,
     scan_secrets=True,
-    translate=_explain,
-    recover=_propose_capability,
+    translate_error=_explain,
+    recovery_call=_propose_capability,
     answers={
         "payload_id": text("id of the record"),
         "payload_content_id": text("a hash of the content"),
         "payload_submission_id": text("id of this submission"),
         "created": flag("whether the content is new"),
-        "message": text("what was done, in a sentence"),
-        "entity_id": text("the entity that it tells of"),
+        "message": text("the result, in a sentence"),
+        "entity_id": text("its entity"),
         "workspace": text("namespace"),
     },
+    cli=Cli("record submit", sentence=_describe_submission),
     example="moss record submit neotoma:store_agent_decision:v1 --body @decision.json",
     words=(
         "record a fact, structured record, feature unit, release, session, provenance, log a decision as a "
@@ -170,13 +174,21 @@ def submit_payload(
     if errors:
         given = {
             "capability_id": capability_id,
-            "body": capability.completed(body, errors),
+            "body": capability.complete(body, errors),
             "provenance": provenance,
             "client_request_id": client_request_id,
             "workspace": workspace,
             "allow_secrets": tx.config.allow_secrets or None,
         }
-        raise _complete(combine(errors), {name: value for name, value in given.items() if value is not None})
+        given = {name: value for name, value in given.items() if value is not None}
+        error = combine(errors)
+        if len(canonical(given)) > RECOVERY_MAX_CHARS:
+            wanted = {"capability_id": capability_id}
+            error.recovery = next_call("record_capabilities", wanted, "shows the fields of this capability")
+        else:
+            reason = "the same call with all its fields; replace each (fill in: …)"
+            error.recovery = next_call("submit_payload", given, reason)
+        raise error
     submission = Submission(tx, capability, body, provenance or {}, workspace)
     request = normalize_label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
@@ -184,18 +196,6 @@ def submit_payload(
         tx.skip_event()
         return first_answer(again, submission.content_id, str(request))
     return submission.write(request)
-
-
-def _complete(error: MossError, given: dict[str, Any]) -> MossError:
-    """Return the error with the completed call as its recovery, or the capability's fields if that is too long."""
-    if len(canonical(given)) > RECOVERY_MAX_CHARS:
-        wanted = {"capability_id": given["capability_id"]}
-        error.recovery = next_call("record_capabilities", wanted, "shows the fields of this capability")
-    else:
-        error.recovery = next_call(
-            "submit_payload", given, "the same call with all its fields; replace each (fill in: …)"
-        )
-    return error
 
 
 def _is_semantic_search(arguments: Any) -> bool:
@@ -206,7 +206,7 @@ def _is_semantic_search(arguments: Any) -> bool:
     idempotent=True,
     slow_if=_is_semantic_search,
     slow_when_large=True,
-    translate=as_read_error,
+    translate_error=as_read_error,
     answers={
         "records": list_of(RECORD, "the records, best match or newest first", shown="answer"),
         "pagination": SOME_PAGE,
@@ -214,6 +214,7 @@ def _is_semantic_search(arguments: Any) -> bool:
         **SEARCH_REMARKS,
         **HINT,
     },
+    cli=Cli("record find"),
     example="moss record find 'token rotation' --type agent_decision",
     words=(
         "find records, facts, look up submitted records, filter by property, query records, search facts, "
@@ -239,20 +240,21 @@ def retrieve_records(
     most = min(limit, LIMIT_MAX)
     terms = [search] if isinstance(search, str) else search
     if terms is None:
-        answer = filters.newest(tx, most, offset, count=include_total_count)
+        answer = filters.list_newest(tx, most, offset, count=include_total_count)
     else:
-        answer = filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
+        answer = filters.search(tx, terms, search_mode, most, offset, count=include_total_count)
     return answer if answer["records"] else {**answer, **value_hint(tx, type, properties)}
 
 
 @operation(
     idempotent=True,
-    translate=as_read_error,
+    translate_error=as_read_error,
     answers={
         "entities": list_of(ENTITY, "the entities, newest first", shown="answer"),
         "pagination": BOUNDED_PAGINATION,
         **HINT,
     },
+    cli=Cli("record entities"),
     example="moss record entities --entity-type feature_unit",
     words=(
         "current state of an entity, what is known about, what is planned now, snapshot, feature status, as of a "
@@ -278,7 +280,7 @@ def retrieve_entities(
 ) -> dict[str, Any]:
     """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
     upto = None if as_of is None else instant_us(as_of, what="as_of", end_of_day=True)
-    conditions, values = where(workspace, (("type", entity_type), ("entity_id", entity_id)))
+    conditions, values = equality_conditions(workspace, (("type", entity_type), ("entity_id", entity_id)))
     if upto is not None:
         conditions.append(
             "exists (select 1 from observations o where o.entity_row = entities.row_id and o.observed_us <= :upto)"
@@ -287,7 +289,9 @@ def retrieve_entities(
     if properties:
         conditions.append(tx.sql_in("row_id", "matching"))
         values["matching"] = matching_entities(tx, conditions[:-1], values, entity_type, properties, upto)
-    rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
+    rows, pagination = select_page(
+        tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset
+    )
     entities = [entity_response(tx, row, upto, include_snapshots, include_provenance) for row in rows]
     if relations:
         from .entity_relations import relations_of
@@ -300,12 +304,13 @@ def retrieve_entities(
 
 @operation(
     idempotent=True,
-    translate=as_read_error,
+    translate_error=as_read_error,
     answers={
         "events": list_of(EVENT, "what happened, newest first", shown="answer"),
         "pagination": BOUNDED_PAGINATION,
         **HINT,
     },
+    cli=Cli("record timeline", completes="render.record_view.with_titles"),
     example="moss record timeline --after-date 2025-12-01",
     words=(
         "timeline, what happened when, chronology, events in a period, between two dates, last month, history of "
@@ -328,7 +333,7 @@ def list_timeline_events(
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
     """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
-    conditions, values = where(workspace, (("event_type", event_type),), table="t.")
+    conditions, values = equality_conditions(workspace, (("event_type", event_type),), table="t.")
     for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
         if given is not None:
             conditions.append(f"t.at_us {compare} :{bound}")
@@ -341,7 +346,7 @@ def list_timeline_events(
     if entity_id is not None and workspace is not None:
         conditions.append("e.workspace_norm = :workspace")  # so that the planner starts with the entity
     order = "t.at_us desc, t.row_id desc"
-    rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
+    rows, pagination = select_page(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
     events, pagination = truncate_page([event_response(row) for row in rows], pagination, tx.config.page_max_chars)
     return {"events": events, "pagination": pagination}
 
@@ -349,11 +354,11 @@ def list_timeline_events(
 @operation(
     idempotent=True,
     has_budget=True,
-    translate=as_read_error,
-    recover=_propose_capability,
+    translate_error=as_read_error,
+    recovery_call=_propose_capability,
     answers={
         "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),
-        "problems": list_of(BAD_FILE, "files that hold none", optional=True),
+        "problems": list_of(BAD_FILE, "files without a capability", optional=True),
     },
     example="moss record capabilities",
     words=(

@@ -41,7 +41,6 @@ class Snapshot:
 
 
 def sets_of(capability: Capability) -> list[str]:
-    """Return the fields of a capability that are sets."""
     return [name for name, field in capability.fields.items() if field.get("set")]
 
 

@@ -1,4 +1,4 @@
-"""Spool of records in `.cursor/memory/` for times without a store; `moss record migrate` imports them."""
+"""Spool of records in `.cursor/memory/`, used if the store is out of reach; `moss record migrate` imports them."""
 
 from __future__ import annotations
 
@@ -68,13 +68,10 @@ def submit_or_spool(
             raise
     try:
         chosen = workspace or store.config.workspace or None
-        return {
-            "kept": write_spool_file(
-                capability, collection, body, provenance=provenance, workspace=chosen, folder=folder
-            )
-        }
+        path = write_spool_file(capability, collection, body, provenance=provenance, workspace=chosen, folder=folder)
     except MossError as error:
         raise as_write_error(error) from None
+    return {"kept": path}
 
 
 def write_spool_file(
@@ -94,13 +91,11 @@ def write_spool_file(
     target = os.path.join(folder, collection)
     make_private_folder(target)
     also = {name: value for name, value in (("provenance", provenance), ("workspace", workspace)) if value}
-    path = os.path.join(target, file_name(capability, body))
-    return write_new_private(path, ".json", _encode({"body": body, **also} if also else body))
-
-
-def _encode(content: dict[str, Any]) -> bytes:
+    content = {"body": body, **also} if also else body
     text = json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
-    return text if len(text) <= FILE_MAX_BYTES else json.dumps(content, ensure_ascii=False).encode()
+    if len(text) > FILE_MAX_BYTES:
+        text = json.dumps(content, ensure_ascii=False).encode()
+    return write_new_private(os.path.join(target, file_name(capability, body)), ".json", text)
 
 
 def file_name(capability: Capability, body: dict[str, Any]) -> str:
@@ -113,7 +108,6 @@ def file_name(capability: Capability, body: dict[str, Any]) -> str:
 
 
 def capability_of(home: str, collection: str) -> Capability:
-    """Return the capability of the records in a collection."""
     if collection not in COLLECTIONS:
         known = ", ".join(COLLECTIONS)
         raise invalid_request(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))

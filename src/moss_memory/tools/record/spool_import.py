@@ -12,7 +12,7 @@ from moss_memory.rows.times import format_instant, instant_us
 from moss_memory.secrets.scanner import findings_fields, findings_in
 from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
 
-from .entity_ids import content_id, digest, payload_id
+from .entity_ids import canonical_hash, content_id, payload_id
 from .field_mapping import split_fields, split_workspace, unpack
 from .record_tools import submit_payload
 from .spool import COLLECTIONS, FILE_MAX_BYTES, capability_of
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from .capabilities import Capability
     from .field_mapping import Mapping
 
-
 _REPEATED = re.compile(r"~\d+\.json$")
-"""Matches a file of a further submission of the same entity: it counts even if its content is the same."""
+"""Matches a file of a repeated submission of an entity, which is imported even if its content is the same."""
 
 
-def kept_files(folder: str) -> list[tuple[str, str]]:
+def spooled_files(folder: str) -> list[tuple[str, str]]:
     """Return every spooled file below a memory folder as (collection, path), in a stable order."""
     return [
         (collection, os.path.join(folder, collection, name))
@@ -41,7 +40,7 @@ def kept_files(folder: str) -> list[tuple[str, str]]:
     ]
 
 
-def migrate(
+def import_spool(
     store: Store,
     folder: str,
     *,
@@ -57,21 +56,21 @@ def migrate(
     its workspace keeps it; `workspace` is for the others. `lenient` also accepts arrays of bodies, and fields that
     the capability does not have.
     """
-    files = kept_files(folder)
+    files = spooled_files(folder)
     report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
     if lenient:
         report["unmapped"] = []
-    found: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
     for number, (collection, path) in enumerate(files, start=1):
         try:
-            for record in _read(store, collection, path, mapping, lenient=lenient):
-                created = _migrate_one(store, path, record, workspace=workspace, dry_run=dry_run)
-                found += findings_in({**record.body, **record.unmapped}, shown_path(path))
+            for record in _read_records(store, collection, path, mapping, lenient=lenient):
+                created = _import_record(store, path, record, workspace=workspace, dry_run=dry_run)
+                findings += findings_in({**record.body, **record.unmapped}, shown_path(path))
                 report["migrated" if created else "already_there"] += 1
                 if record.unmapped:
                     report["unmapped"].append({"file": shown_path(path), "fields": sorted(record.unmapped)})
         except (MossError, ValueError, OSError) as error:
-            code, message = _reason(error)
+            code, message = _explain(error)
             report["failed"].append({"file": shown_path(path), "code": code, "message": message})
         if progress is not None:
             progress(number, len(files))
@@ -79,11 +78,11 @@ def migrate(
         **report,
         "verified": report["migrated"] + report["already_there"] if not dry_run else 0,
         "dry_run": dry_run,
-        **findings_fields(found),
+        **findings_fields(findings),
     }
 
 
-def _reason(error: MossError | ValueError | OSError) -> tuple[str, str]:
+def _explain(error: MossError | ValueError | OSError) -> tuple[str, str]:
     """Return code and message for a file that failed, in the codes of this family."""
     if not isinstance(error, MossError):
         return "VALIDATION_ERROR", str(error)
@@ -111,18 +110,19 @@ class _SpooledRecord:
         self.unmapped = unmapped
 
     def content_id(self) -> str:
-        """Return the id of its content in the store."""
         refs, extractor = self.provenance.get("source_refs", []), self.provenance.get("extractor_version")
         return content_id(self.capability.capability_id, self.body, refs, extractor)
 
     def request_id(self) -> str:
         """Return its idempotency key: a second import of the same file adds no observation."""
-        parts = [self.content_id(), *([digest(self.unmapped)] if self.unmapped else []), self._repetition]
+        parts = [self.content_id(), *([canonical_hash(self.unmapped)] if self.unmapped else []), self._repetition]
         return "migrate:" + ":".join(filter(None, parts))
 
 
-def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_SpooledRecord]:
-    """Return the valid records of a file."""
+def _read_records(
+    store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool
+) -> list[_SpooledRecord]:
+    """Return the records of a file; raise `MossError` or `ValueError` if one is invalid."""
     root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
@@ -149,7 +149,7 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
         except (MossError, ValueError) as error:
             if len(entries) == 1:
                 raise
-            raise ValueError(f"entry {at} of the array: {_reason(error)[1]}") from error
+            raise ValueError(f"entry {at} of the array: {_explain(error)[1]}") from error
     return records
 
 
@@ -162,14 +162,14 @@ def _check_provenance(capability: Capability, body: dict[str, Any], provenance: 
     return checked
 
 
-def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
+def _import_record(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
     """Submit one record, unless it is a dry run; return True if it is new."""
     content = record.content_id()
     chosen = record.workspace or workspace or DEFAULT_WORKSPACE
     norm = normalize_workspace(chosen)
-    known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
+    stored_before = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
     if dry_run:
-        return not known
+        return not stored_before
     seen_us = min(os.stat(path).st_mtime_ns, time.time_ns()) // 1000
     answer = store.call(
         "submit_payload",
@@ -182,7 +182,7 @@ def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: 
             "workspace": chosen,
         },
     )
-    found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
-    if [one["properties"] for one in found] != [record.body]:
+    read_back = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
+    if [record_read["properties"] for record_read in read_back] != [record.body]:
         raise ValueError("the record read back is not the one submitted")
-    return not known
+    return not stored_before

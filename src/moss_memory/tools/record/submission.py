@@ -46,14 +46,12 @@ class Entity(NamedRow):
         return self.observed_us, self.content_id, self.submission_id
 
     def snapshot(self) -> Snapshot:
-        """Return the stored snapshot."""
         snapshot = Snapshot(json.loads(self.snapshot_json), json.loads(self.sources_json))
         snapshot.count = self.observation_count
         return snapshot
 
 
 def errors_in_provenance(provenance: dict[str, Any]) -> list[MossError]:
-    """Return what is wrong with a provenance."""
     errors = []
     refs, observed = provenance.get("source_refs", []), provenance.get("extracted_at")
     if len(refs) > REFS_MAX:
@@ -74,12 +72,7 @@ class Submission:
     """One payload to be written."""
 
     def __init__(
-        self,
-        tx: Transaction,
-        capability: Capability,
-        body: dict[str, Any],
-        provenance: dict[str, Any],
-        workspace: str,
+        self, tx: Transaction, capability: Capability, body: dict[str, Any], provenance: dict[str, Any], workspace: str
     ) -> None:
         self._tx = tx
         self._capability = capability
@@ -119,7 +112,17 @@ class Submission:
         row["record_row"] = self._add_record(row) if created else record_row
         if not created:
             tx.run(sql["touch_record"], row)
-        answer = {**_answer(row, created=created), **tx.call.created}
+        kind = row["type"]
+        answer = {
+            "payload_id": row["payload_id"],
+            "payload_content_id": self.content_id,
+            "payload_submission_id": submission,
+            "created": created,
+            "message": f"recorded: {kind}" if created else f"recorded before: {kind}; the observation was added",
+            "entity_id": entity,
+            "workspace": self._workspace,
+            **tx.call.created,
+        }
         self._add_observation(row, client_request_id, answer)
         self._update_entity(row, known)
         if created:
@@ -128,7 +131,7 @@ class Submission:
         return answer
 
     def _observed_us(self, known: Entity | None) -> int:
-        """Return the given time, else now, but after the entity's last observation of this millisecond."""
+        """Return the given time, or now, but after the entity's last observation in this millisecond."""
         if self._given_us is not None:
             return self._given_us
         now_us = self._tx.now_ms * 1000
@@ -136,11 +139,19 @@ class Submission:
 
     def _add_record(self, row: dict[str, Any]) -> int:
         title = self._body.get(self._capability.title)
-        text = "\n".join(_texts(self._capability, self._body))
-        stored = {"body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":"))}
-        stored["sets_json"] = json.dumps(sets_of(self._capability))
-        shown = title if title is None or isinstance(title, str) else canonical(title)
-        columns = {**row, **stored, "title": shown, "search_text": text}
+        texts = [
+            text
+            for name, field in self._capability.fields.items()
+            if field.get("search") and name != self._capability.title
+            for text in _strings_in(self._body.get(name))
+        ]
+        columns = {
+            **row,
+            "body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":")),
+            "sets_json": json.dumps(sets_of(self._capability)),
+            "title": title if title is None or isinstance(title, str) else canonical(title),
+            "search_text": "\n".join(texts),
+        }
         record_row: int = self._tx.value(sql["add_record"], columns)
         for name, value in _properties(self._capability, self._body):
             self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": record_row})
@@ -169,14 +180,7 @@ class Submission:
             everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
             snapshot = reduce_observations(self._tx.stream(sql["observations"], everything))
             last = known.last()
-        changed = {
-            "entity_row": row["entity_row"],
-            "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
-            "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
-            "observation_count": snapshot.count,
-            **dict(zip(("observed_us", "content_id", "submission_id"), last, strict=True)),
-        }
-        self._tx.run(sql["change_entity"], changed)
+        _change_entity(self._tx, row["entity_row"], snapshot, last)
 
 
 def add_events(tx: Transaction, capability: Capability, body: dict[str, Any], row: dict[str, Any]) -> None:
@@ -190,20 +194,6 @@ def add_events(tx: Transaction, capability: Capability, body: dict[str, Any], ro
             tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
 
 
-def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
-    kind = row["type"]
-    message = f"recorded: {kind}" if created else f"recorded before: {kind}; the observation was added"
-    return {
-        "payload_id": row["payload_id"],
-        "payload_content_id": row["content_id"],
-        "payload_submission_id": row["submission_id"],
-        "created": created,
-        "message": message,
-        "entity_id": row["entity_id"],
-        "workspace": row["workspace_raw"],
-    }
-
-
 def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
     """Return the first answer to a repeated request; refuse other content."""
     first_content, answer_json = again
@@ -215,22 +205,12 @@ def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
     return answer
 
 
-def _texts(capability: Capability, body: dict[str, Any]) -> list[str]:
-    """Return the searched texts of a body, without its title."""
-    found: list[str] = []
-    for name, field in capability.fields.items():
-        if field.get("search") and name != capability.title and body.get(name) is not None:
-            found += _words(body[name])
-    return found
-
-
-def _words(value: Any) -> list[str]:
+def _strings_in(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
-    if isinstance(value, dict):
-        return [text for part in value.values() for text in _words(part)]
-    if isinstance(value, list):
-        return [text for part in value for text in _words(part)]
+    if isinstance(value, (dict, list)):
+        parts = value.values() if isinstance(value, dict) else value
+        return [text for part in parts for text in _strings_in(part)]
     return [] if value is None or isinstance(value, bool) else [str(value)]
 
 
@@ -246,16 +226,18 @@ def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str,
 
 
 def recompute_snapshot(tx: Transaction, entity_row: int) -> None:
-    """Recompute the snapshot of an entity from its observations."""
     snapshot = reduce_observations(tx.stream(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
     last = tx.row(sql["last_observation"], {"entity_row": entity_row}) or (0, "", "")
-    changed = {
+    _change_entity(tx, entity_row, snapshot, last)
+
+
+def _change_entity(tx: Transaction, entity_row: int, snapshot: Snapshot, last: Row) -> None:
+    """Write the snapshot of an entity, and the sort key of its last observation."""
+    columns = {
         "entity_row": entity_row,
         "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
         "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
         "observation_count": snapshot.count,
-        "observed_us": last[0],
-        "content_id": last[1],
-        "submission_id": last[2],
+        **dict(zip(("observed_us", "content_id", "submission_id"), last, strict=True)),
     }
-    tx.run(sql["change_entity"], changed)
+    tx.run(sql["change_entity"], columns)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.arguments import Offset, Tag
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import HINT, PAGINATION, list_of, moment_ms, text
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.task.model.leases import WHOLE_TASK, Claim, claims_on, write_claim
-from moss_memory.tools.task.model.task_rows import find_step, sql
+from moss_memory.tools.task.model.task_rows import sql
 
 from .task_arguments import PageLimit, RequiredWorkspace, StepId, StepPath, TaskId
+from .task_mutation import Mutation
 from .task_responses import CHANGED, READY, STEP_NAMED
 from .task_tools import ParentId
-from .task_writes import Mutation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
     from moss_memory.tools.task.model.task_rows import Step
-else:
-    from moss_memory.registry.argument_types import Annotated
 
-Agent = Annotated[str, "who works on it"]
-LeaseSeconds = Annotated[int, {"minimum": 1}, "how long it is yours"]
-Release = Annotated[bool, "give it back"]
+Agent = Annotated[str, "name of the agent that works on it"]
+LeaseSeconds = Annotated[int, {"minimum": 1}, "length of the lease in seconds"]
+Release = Annotated[bool, "release it instead"]
 
 READY_MAX = 200
 LEASE_S = 1800
@@ -51,7 +51,7 @@ class Ready(NamedRow):
     idempotent=True,
     has_budget=True,
     answers={
-        "tasks": list_of(READY, "what can be started, best first", shown="answer"),
+        "tasks": list_of(READY, "the tasks to start, best first", shown="answer"),
         "pagination": PAGINATION,
         **HINT,
     },
@@ -75,21 +75,34 @@ def tasks_ready(
 ) -> dict[str, Any]:
     """List what can be started now and nobody works on, the more urgent and then the older first."""
     page = Page(limit, offset, maximum=READY_MAX)
-    conditions, values = _conditions(tx, workspace, parent, tag)
-    ready = sql["ready"] + conditions
+    tx.begin()
+    values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms}
+    ready: str = sql["ready"]
+    if parent is not None:
+        ready += " and t.parent_id = :parent"
+        values["parent"] = parent
+    if tag is not None:
+        ready += f" and {tx.sql_json_contains('t.tags_json', 'tag')}"
+        values["tag"] = tag.strip()
     total: int = tx.value(f"select count(*) from ({ready}) as counted", values)
     rows = tx.rows(
-        f"{ready} {sql['in_order']} limit :limit offset :offset",
-        {**values, "limit": page.limit, "offset": page.offset},
+        f"{ready} {sql['in_order']} limit :limit offset :offset", {**values, "limit": page.limit, "offset": page.offset}
     )
+    tasks = []
+    for row in rows:
+        task = Ready(row)
+        fields: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
+        if task.step_id is not None:
+            fields["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
+        tasks.append({**fields, "why": f"{task.priority} priority, nothing in its way, nobody works on it"})
     return budget.fit(
-        [_render_ready(Ready(row)) for row in rows],
-        lambda kept: {
-            "tasks": kept,
-            "pagination": page.answer(returned=len(kept), total=total),
-            "truncated": False,
-        },
+        tasks,
+        lambda kept: {"tasks": kept, "pagination": page.answer(returned=len(kept), total=total), "truncated": False},
     )
+
+
+def _describe_claim(_: dict[str, Any], arguments: dict[str, Any]) -> str:
+    return "Released {step}{task}." if arguments.get("release") else "{agent} holds {step}{task} until {lease}."
 
 
 @operation(
@@ -98,9 +111,10 @@ def tasks_ready(
     answers={
         **CHANGED,
         "step": STEP_NAMED.or_absent(),
-        "agent": text("who works on it, or gave it back"),
-        "lease_until_ms": moment_ms("until when; null when it was given back", nullable=True),
+        "agent": text("the agent that claimed or released it"),
+        "lease_until_ms": moment_ms("end of the lease; null if it was released", nullable=True),
     },
+    cli=Cli(positional=("target", "agent"), sentence=_describe_claim),
     example="moss task claim TASK-001 --agent me -w shop",
     words=(
         "reserve, claim, take, lock, assign to me, nobody else, release, give back, lease, work on it alone, so "
@@ -135,33 +149,11 @@ def tasks_claim(
             raise invalid_request("a step needs the `target` that it belongs to", path="target")
         target, step_id = _find_claim(tx, workspace, who) if release else (_first_ready(tx, workspace), None)
     mutation = Mutation(tx, workspace, target, None)
-    step = None
-    if step_id is not None or path is not None:
-        step = find_step(tx, mutation.workspace, mutation.task, step_id, path)
+    step = mutation.find_step(step_id, path)
     if release:
         return _release(mutation, step, who)
     mutation.refuse_done()
     return _claim(mutation, step, who, lease_s)
-
-
-def _conditions(tx: ReadTransaction, workspace: str, parent: str | None, tag: str | None) -> tuple[str, dict[str, Any]]:
-    tx.begin()
-    values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms}
-    conditions = ""
-    if parent is not None:
-        conditions += " and t.parent_id = :parent"
-        values["parent"] = parent
-    if tag is not None:
-        conditions += f" and {tx.sql_json_contains('t.tags_json', 'tag')}"
-        values["tag"] = tag.strip()
-    return conditions, values
-
-
-def _render_ready(task: Ready) -> dict[str, Any]:
-    fields: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
-    if task.step_id is not None:
-        fields["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
-    return {**fields, "why": f"{task.priority} priority, nothing in its way, nobody works on it"}
 
 
 def _first_ready(tx: ReadTransaction, workspace: str) -> str:
@@ -171,14 +163,13 @@ def _first_ready(tx: ReadTransaction, workspace: str) -> str:
     if found is None:
         raise MossError(
             "NOT_FOUND",
-            f"nothing in workspace {workspace!r} can be started now: what is open is claimed, blocked or waits",
-            recovery=next_call("tasks_list", {"workspace": workspace}, "shows what is open and where it stands"),
+            f"nothing in workspace {workspace!r} can be started now: all open work is claimed, blocked or waiting",
+            recovery=next_call("tasks_list", {"workspace": workspace}, "shows the open work and its status"),
         )
     return found
 
 
 def _find_claim(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
-    """Return the task and step of the only claim of an agent."""
     tx.begin()
     values = {"workspace": normalize_workspace(workspace), "agent": agent, "now_ms": tx.now_ms}
     held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]

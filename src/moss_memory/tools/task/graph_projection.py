@@ -7,14 +7,14 @@ import json
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import BranchRow, DocumentRef
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
+from moss_memory.tools.reasoning.graph.graph_keys import EDGE_SEPARATOR
 from moss_memory.tools.reasoning.graph.node_versions import (
-    EDGE_SEPARATOR,
     Version,
     current_versions,
-    edge,
-    node,
-    versions,
-    write,
+    new_edge,
+    new_node,
+    stream_versions,
+    write_versions,
 )
 from moss_memory.tools.task.model.task_rows import Task, find_task, sql, tasks_of_plan
 
@@ -28,26 +28,23 @@ _TASK_NODES = "v.deleted = 0 and (v.key >= 'task:' and v.key < 'task;' or v.key 
 
 
 def task_document(workspace: str, task: Task, doc: str) -> DocumentRef:
-    """Return a document on the canonical branch of a plan or task."""
     branch = BranchRow((task.branch_id, f"{task.kind}/{task.id}", None, None, 0, 1))
     return DocumentRef(workspace, branch, doc)
 
 
 def task_node(task: Task) -> Version:
-    """Return a plan or task as a node."""
-    return node(f"task:{task.id}", task.kind, title=task.title, status=task.status)
+    return new_node(f"task:{task.id}", task.kind, title=task.title, status=task.status)
 
 
 def step_node(step: Step) -> Version:
-    """Return a step as a node."""
     meta = json.dumps({"path": step.path})
-    return node(f"step:{step.step_id}", "step", title=step.title, status=step.status(), meta=meta)
+    return new_node(f"step:{step.step_id}", "step", title=step.title, status=step.status(), meta=meta)
 
 
 def step_edge(task: Task, step: Step) -> Version:
     """Return the edge to a step from its parent step, or from the plan or task."""
     parent = f"task:{task.id}" if step.parent_step is None else f"step:{step.parent_step}"
-    return edge(parent, CONTAINS, f"step:{step.step_id}")
+    return new_edge(parent, CONTAINS, f"step:{step.step_id}")
 
 
 def update_graph(
@@ -57,11 +54,11 @@ def update_graph(
     document = task_document(workspace, owner, f"{owner.id}-graph")
     keys = [version.key for version in versions]
     view = graph_view(tx, owner.branch_id, document.doc)
-    now = current_versions(tx, view, document.doc, [*keys, *(deleted_keys or ())])
+    now = current_versions(tx, view, [*keys, *(deleted_keys or ())])
     new = [version for version in versions if version.key not in now or now[version.key].state != version.state]
     new += [now[key].tombstone() for key in deleted_keys or () if key in now and not now[key].deleted]
     if new:
-        write(tx, document, new)
+        write_versions(tx, document, new)
 
 
 def update_referrers(tx: Transaction, workspace: str, task: Task) -> None:
@@ -71,18 +68,16 @@ def update_referrers(tx: Transaction, workspace: str, task: Task) -> None:
 
 
 def add_to_plan_graph(tx: Transaction, workspace: str, task: Task) -> None:
-    """Add a new task to the graph of its plan."""
     if task.parent_id is not None:
         plan = find_task(tx, workspace, task.parent_id)
-        update_graph(tx, workspace, plan, [task_node(task), edge(f"task:{plan.id}", CONTAINS, f"task:{task.id}")])
+        update_graph(tx, workspace, plan, [task_node(task), new_edge(f"task:{plan.id}", CONTAINS, f"task:{task.id}")])
 
 
 def update_dependencies(tx: Transaction, workspace: str, task: Task, before: list[str], now: list[Task]) -> None:
-    """Replace the dependencies of a plan or task in its graph."""
     here = f"task:{task.id}"
     versions: list[Version] = []
     for other in now:
-        versions += [task_node(other), edge(here, DEPENDS_ON, f"task:{other.id}")]
+        versions += [task_node(other), new_edge(here, DEPENDS_ON, f"task:{other.id}")]
     kept = {other.id for other in now}
     children = {child.id for child in tasks_of_plan(tx, workspace, task)}
     deleted_keys = [EDGE_SEPARATOR.join((here, DEPENDS_ON, f"task:{one}")) for one in before if one not in kept]
@@ -91,18 +86,16 @@ def update_dependencies(tx: Transaction, workspace: str, task: Task, before: lis
 
 
 def remove_steps(tx: Transaction, workspace: str, task: Task, steps: list[Step]) -> None:
-    """Remove deleted steps from the graph."""
     deleted_keys = [step_edge(task, step).key for step in steps] + [f"step:{step.step_id}" for step in steps]
     update_graph(tx, workspace, task, [], deleted_keys)
 
 
 def remove_task(tx: Transaction, workspace: str, task: Task) -> None:
-    """Remove a deleted plan or task from all graphs."""
     document = task_document(workspace, task, f"{task.id}-graph")
-    live = versions(tx, graph_view(tx, task.branch_id, document.doc), document.doc, _TASK_NODES)
+    live = stream_versions(tx, graph_view(tx, task.branch_id, document.doc), _TASK_NODES)
     tombstones = [version.tombstone() for version in live]
     if tombstones:
-        write(tx, document, tombstones)
+        write_versions(tx, document, tombstones)
     here = f"task:{task.id}"
     for owner in _find_referrers(tx, workspace, task):
         links = [EDGE_SEPARATOR.join((f"task:{owner.id}", rel, here)) for rel in (CONTAINS, DEPENDS_ON)]

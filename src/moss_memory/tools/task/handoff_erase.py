@@ -7,16 +7,15 @@ import re
 from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
-from moss_memory.tools.task.model.task_status import brief
+from moss_memory.tools.task.model.task_status import shorten_line
 
-from .handoff import HANDOFF_SOURCE, LINE_CHARS, find_locations, handover_name
+from .handoff_text import HANDOFF_SOURCE, LINE_CHARS, find_locations, handover_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.rows.hard_delete import RowVersion
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-_TOOL = "tasks_handoff"
 _TITLE = re.compile(r"Hand-over of ([A-Z]+-[0-9]+):")
 _CUT = "…"
 _CAPSULES = (
@@ -47,7 +46,7 @@ class Handovers:
         self.named: list[str] = []
         """The ids of hand-overs of the erased plan or task that a caller has edited."""
         self._removed: list[HardDelete] = []
-        key = {"workspace": normalize_workspace(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
+        key = {"workspace": normalize_workspace(workspace), "source": HANDOFF_SOURCE, "tool": HANDOFF_SOURCE}
         for row in list(tx.stream(_CAPSULES, key)):
             self._inspect(*row)
 
@@ -55,7 +54,7 @@ class Handovers:
         """Decide if one capsule and its versions are removed, rewritten or reported."""
         found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
         found.append((("capsules", row_id), tool, title, text))
-        written = {(row_title, body) for _, writer, row_title, body in found if writer == _TOOL}
+        written = {(row_title, body) for _, writer, row_title, body in found if writer == HANDOFF_SOURCE}
         own = [(row_key, row_title, body) for row_key, _, row_title, body in found if (row_title, body) in written]
         about = {_target_of_title(row_title) for _, row_title, _ in own}
         if len(own) == len(found) and about == {self._erased}:
@@ -76,16 +75,15 @@ class Handovers:
             self.named.append(id)
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of all hand-overs."""
         tables = [table for table, _ in self.rewritten]
         rewriting = HardDelete(self._rewrite, rows=tables.count("capsules"), versions=tables.count("versions"))
         return rewriting.combined_with(self._removed)
 
     def _rewrite(self, tx: Transaction) -> None:
-        from moss_memory.tools.capsule.sections import content_columns
+        from moss_memory.tools.capsule.sections import text_columns
 
         for (table, row_id), (title, text) in self.rewritten.items():
-            values = {**content_columns(text), "title": title, "row_id": row_id}
+            values = {**text_columns(text), "title": title, "row_id": row_id}
             if table == "versions":
                 del values["tokens_estimate"]
             tx.run(_SET_CAPSULE if table == "capsules" else _SET_VERSION, values)
@@ -100,7 +98,7 @@ class _Lines:
         texts = [" ".join(text.split()) for text in erasure.texts]
         self._titles = sorted(texts, key=len, reverse=True)
         lines = [*texts, *(f"Noted: {text}" for text in texts)]
-        self._whole = {brief(one, LINE_CHARS) for one in lines} | set(find_locations(erasure.texts))
+        self._whole = {shorten_line(one, LINE_CHARS) for one in lines} | set(find_locations(erasure.texts))
 
     def without(self, title: str | None, text: str) -> tuple[str | None, str]:
         """Return the title and text of a hand-over without the erased texts."""

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.cli_traits import Cli
+from moss_memory.registry.corrected_calls import corrected_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.repair import corrected_call
-from moss_memory.rows.names import normalize_label, normalize_workspace
-from moss_memory.tools.reasoning.notes.note_tools import append, check_note
-from moss_memory.tools.task.model.leases import release_claims, renew, warn_of_holder
-from moss_memory.tools.task.model.task_rows import (
-    REQUIRED_CHECKPOINTS,
-    Step,
-    Task,
-    find_step,
-    format_id,
-    reserve_numbers,
-    save_step,
-    sql,
-    steps_of,
-)
-from moss_memory.tools.task.model.task_status import reason_to_close
+from moss_memory.rows.names import normalize_label
+from moss_memory.tools.reasoning.notes.entries import append_entry, check_note
+from moss_memory.tools.task.model.leases import release_claims, renew_claims, warn_of_holder
+from moss_memory.tools.task.model.task_rows import REQUIRED_CHECKPOINTS, sql
 
 from .graph_projection import step_edge, step_node, task_document
+from .step_changes import (
+    add_steps,
+    confirm,
+    refuse_to_close,
+    refuse_unconfirmed,
+    refuse_unnamed_step,
+    reopen_upwards,
+    texts_json,
+)
 from .task_arguments import (
-    ITEMS_MAX,
     Checkpoints,
     ClosingAgent,
     RequiredWorkspace,
@@ -37,33 +36,31 @@ from .task_arguments import (
     TaskTitle,
     Texts,
     check_texts,
-    check_title,
+    normalize_title,
 )
+from .task_mutation import Mutation
 from .task_responses import CHANGED, STEP_NAMED, STEPS, WARNING
-from .task_writes import Mutation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 ParentStep = Annotated[str, "path or id of the step to divide"]
 NoteAgent = Annotated[str, "renews the claim of this agent"]
-NoteText = Annotated[str, "progress worth remembering"]
+NoteText = Annotated[str, "the progress to note"]
 Blocked = Annotated[bool, "false unblocks"]
-Reason = Annotated[str, "what it waits for"]
+Reason = Annotated[str, "the cause of the block"]
 
-_TEXTS = ("success_criteria", "tests", "blockers")
-_CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
+_CONFIRMS = {texts: checkpoint for checkpoint, texts in REQUIRED_CHECKPOINTS.items()}
 
 
 @operation(
     mutates=True,
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
+    cli=Cli(positional=("target", "steps"), sentence="Added {steps} to {task}."),
     example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
     words=(
         "split into steps, break down, subtasks, add steps, checklist, divide, plan the steps of a task, smaller "
@@ -86,7 +83,7 @@ def tasks_decompose(
     above = None
     if parent is not None:
         step_id, path = (None, parent) if parent.startswith("s:") else (parent, None)
-        above = _find_open_step(mutation, step_id, path)
+        above = mutation.find_open_step(step_id, path)
     added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
@@ -98,6 +95,7 @@ def tasks_decompose(
     mutates=True,
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
+    cli=Cli(positional=("target",), sentence="Changed {step}{task}."),
     example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
     words=(
         "change a step, acceptance criteria, edit a step, tests of a step, change the acceptance criteria, change"
@@ -124,24 +122,25 @@ def tasks_define(
     if not changed:
         raise invalid_request("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _find_open_step(mutation, step_id, path)
+    step = mutation.find_open_step(step_id, path)
     confirmed = step.checkpoints()
     if title is not None:
-        step.title = check_title(title)
+        step.title = normalize_title(title)
     for name, value in given.items():
         if value is not None:
             texts = check_texts(value, what=name)
             if texts != step.texts(name):
                 confirmed.pop(_CONFIRMS.get(name, ""), None)
-            setattr(step, f"{name}_json", _texts_json(texts))
+            setattr(step, f"{name}_json", texts_json(texts))
     step.checkpoints_json = json.dumps(confirmed) if confirmed else None
-    return _save(mutation, step, "step_defined", {"changed": changed})
+    return mutation.finish_step(step, "step_defined", {"changed": changed})
 
 
 @operation(
     mutates=True,
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    cli=Cli(positional=("target", "note"), sentence="Noted on {step}{task}."),
     example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
     words=(
         "comment on a task, progress on a task, note about a step, write progress, remark on a task, update on a "
@@ -164,16 +163,17 @@ def tasks_note(
     who = normalize_label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
-        renew(tx, mutation.workspace, mutation.task, who)
-    step = _find_optional_step(mutation, step_id, path)
+        renew_claims(tx, mutation.workspace, mutation.task, who)
+    step = mutation.find_step(step_id, path)
     content = check_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
-    entry = append(tx, task_document(mutation.workspace, mutation.task, "notes"), content)
+    entry = append_entry(tx, task_document(mutation.workspace, mutation.task, "notes"), content)
     return mutation.finish("note_added", {"seq": entry["seq"]}, step=step)
 
 
 @operation(
     mutates=True,
     answers={**CHANGED, "step": STEP_NAMED},
+    cli=Cli(positional=("target", "checkpoints"), sentence="Confirmed checkpoints of {step}{task}."),
     example="""moss task verify TASK-001 -w shop --path s:0 --checkpoints '{"criteria":true,"tests":true}'""",
     words=(
         "confirm tests passed, criteria met, sign off, check, confirm, tests are green, review passed, quality "
@@ -198,9 +198,9 @@ def tasks_verify(
             path="checkpoints",
         )
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _find_open_step(mutation, step_id, path)
-    _confirm(step, checkpoints)
-    return _save(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
+    step = mutation.find_open_step(step_id, path)
+    confirm(step, checkpoints)
+    return mutation.finish_step(step, "step_verified", {"checkpoints": step.checkpoints()})
 
 
 def _propose_steps(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
@@ -213,8 +213,9 @@ def _propose_steps(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
 
 @operation(
     mutates=True,
-    propose=_propose_steps,
+    proposed_call=_propose_steps,
     answers={**CHANGED, "step": STEP_NAMED, **WARNING},
+    cli=Cli(positional=("target",), sentence="Closed {step}{task}."),
     example="moss task done TASK-001 -w shop --path s:0",
     words=(
         "step finished, check off, tick off, close a step, completed step, finished a step, completed this step, "
@@ -235,23 +236,23 @@ def tasks_done(
 ) -> dict[str, Any]:
     """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    _require_step(mutation, step_id or path, checkpoints)
-    step = _find_open_step(mutation, step_id, path)
-    _refuse_to_close(mutation, step)
-    _confirm(step, checkpoints or {})
-    if step.missing():
-        raise _unconfirmed_error(mutation, step)
+    refuse_unnamed_step(mutation, step_id or path, checkpoints)
+    step = mutation.find_open_step(step_id, path)
+    refuse_to_close(mutation, step)
+    confirm(step, checkpoints or {})
+    refuse_unconfirmed(mutation, step)
     warning = warn_of_holder(tx, mutation.workspace, mutation.task, step, normalize_label(agent, what="agent"))
     step.done = 1
     release_claims(tx, mutation.task, step)
     if mutation.task.status == "TODO":
         mutation.task.status = "ACTIVE"
-    return _save(mutation, step, "step_done", {"checkpoints": step.checkpoints()}) | warning
+    return mutation.finish_step(step, "step_done", {"checkpoints": step.checkpoints()}) | warning
 
 
 @operation(
     mutates=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    cli=Cli(positional=("target",), sentence="Reopened {step}{task}."),
     example="moss task reopen TASK-001 -w shop --path s:0",
     words=(
         "reopen, not done after all, undo done, redo, failed again, closed too early, not finished, open a task "
@@ -275,22 +276,27 @@ def tasks_reopen(
     if was_done:
         mutation.refuse_in_done_plan()
         task.status = "ACTIVE"
-    step = _find_optional_step(mutation, step_id, path)
+    step = mutation.find_step(step_id, path)
     if step is None:
         if not was_done:
             raise mutation.conflict(f"{task.id} is not DONE; there is nothing to reopen")
         return mutation.finish(f"{task.kind}_reopened", {"from": "DONE", "to": "ACTIVE"})
     if not step.done:
         raise mutation.conflict(f"step {step.path} is open already")
-    reopened = _reopen_upwards(mutation, step)
+    reopened = reopen_upwards(mutation, step)
     nodes = [step_node(one) for one in reopened]
     return mutation.finish("step_reopened", {"steps": [one.path for one in reopened]}, step=step, shown=nodes)
+
+
+def _describe_block(_: dict[str, Any], arguments: dict[str, Any]) -> str:
+    return "Unblocked {step}{task}." if arguments.get("blocked") is False else "Blocked {step}{task}."
 
 
 @operation(
     mutates=True,
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
+    cli=Cli(positional=("target",), sentence=_describe_block),
     example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
     words=(
         "blocked, stuck, waiting for, unblock, impediment, wait for somebody, cannot go on, dependency outside, "
@@ -312,16 +318,17 @@ def tasks_block(
 ) -> dict[str, Any]:
     """Block a step with the reason, or unblock it."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _find_open_step(mutation, step_id, path)
+    step = mutation.find_open_step(step_id, path)
     step.blocked = int(blocked)
     step.block_reason = ((reason or "").strip() or None) if blocked else None
-    return _save(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
+    return mutation.finish_step(step, "step_blocked" if blocked else "step_unblocked", {})
 
 
 @operation(
     mutates=True,
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    cli=Cli(positional=("target",), sentence="Attached evidence to {step}{task}."),
     example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
     words=(
         "attach proof, link to a pull request, test output, attach a log, attach evidence, proof of work, link, "
@@ -347,140 +354,9 @@ def tasks_evidence(
     if not any(found.values()):
         raise invalid_request("there is no evidence; give `links`, `checks` or `texts`", path="links")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _find_optional_step(mutation, step_id, path)
+    step = mutation.find_step(step_id, path)
     row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
     for kind, contents in found.items():
         for content in contents:
             tx.run(sql["add_evidence"], {**row, "kind": kind, "content": content})
     return mutation.finish("evidence_added", {name: len(items) for name, items in found.items() if items}, step=step)
-
-
-def add_steps(
-    tx: Transaction, workspace: str, task: Task, parent: Step | None, steps: list[dict[str, Any]]
-) -> list[Step]:
-    """Write new steps after the existing ones; their ids and paths are never reused."""
-    if not 1 <= len(steps) <= ITEMS_MAX:
-        raise invalid_request(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
-    holder: Task | Step = task if parent is None else parent
-    prefix = "" if parent is None else f"{parent.path}."
-    sort_prefix = "" if parent is None else f"{parent.sort_key}."
-    number = reserve_numbers(tx, workspace, "step", len(steps))
-    added = []
-    for at, given in enumerate(steps):
-        index = holder.next_index + at
-        row = {
-            "task_row": task.row_id,
-            "workspace": normalize_workspace(workspace),
-            "step_id": format_id("step", number + at),
-            "parent_step": None if parent is None else parent.step_id,
-            "path": f"{prefix}s:{index}",
-            "sort_key": f"{sort_prefix}{index:06d}",
-            "title": check_title(given["title"], what=f"steps[{at}].title"),
-            **{
-                f"{name}_json": _texts_json(check_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS
-            },
-        }
-        tx.run(sql["add_step"], row)
-        added.append(find_step(tx, workspace, task, str(row["step_id"]), None))
-    holder.next_index += len(steps)
-    if parent is not None:
-        save_step(tx, parent)
-    return added
-
-
-def _texts_json(texts: list[str]) -> str | None:
-    return json.dumps(texts, ensure_ascii=False) if texts else None
-
-
-def _find_optional_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
-    if step_id is None and path is None:
-        return None
-    return find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
-
-
-def _find_open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
-    step = find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
-    if step.done:
-        arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
-        reopen = next_call("tasks_reopen", arguments, "opens the step again")
-        raise mutation.conflict(f"step {step.path} is done; reopen it first", recovery=reopen)
-    return step
-
-
-def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
-    confirmed = {**step.checkpoints(), **checkpoints}
-    confirmed = {name: True for name, value in confirmed.items() if value}
-    step.checkpoints_json = json.dumps(confirmed) if confirmed else None
-
-
-def _save(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
-    save_step(mutation.tx, step)
-    return mutation.finish(type, payload, step=step, shown=[step_node(step)])
-
-
-def _require_step(mutation: Mutation, given: str | None, checkpoints: dict[str, bool] | None) -> None:
-    """Refuse to close a step that is not named, or a step of a plan or task without steps."""
-    tx, task = mutation.tx, mutation.task
-    here = {"workspace": mutation.workspace, "target": task.id}
-    complete = next_call("tasks_complete", here, "closes it as a whole")
-    if not steps_of(tx, task, limit=1):
-        message = f"{task.id} has no steps; `tasks_complete` closes it"
-        if given is None:
-            raise MossError("INVALID_REQUEST", message, details={"path": "step_id"}, recovery=complete)
-        raise MossError("NOT_FOUND", f"{message}; there is no step {given[:100]!r}", recovery=complete)
-    if given is None:
-        open_steps = steps_of(tx, task, "open_steps", limit=2)
-        call = next_call("tasks_radar", here, "lists the steps and says which one comes next")
-        if len(open_steps) == 1:
-            step: dict[str, Any] = {**here, "step_id": open_steps[0].step_id}
-            step |= {"checkpoints": checkpoints} if checkpoints else {}
-            call = next_call("tasks_done", step, f"{open_steps[0].path} is the only open step")
-        elif not open_steps:
-            raise MossError(
-                "INVALID_REQUEST",
-                f"every step of {task.id} is done; `tasks_complete` closes it as a whole",
-                details={"path": "step_id"},
-                recovery=complete,
-            )
-        message = f"`step_id` or `path` is needed: which step of {task.id} is done?"
-        raise MossError("INVALID_REQUEST", message, details={"path": "step_id"}, recovery=call)
-
-
-def _refuse_to_close(mutation: Mutation, step: Step) -> None:
-    """Refuse to close a step that is blocked or has open steps below it."""
-    if step.blocked:
-        reason = f" ({step.block_reason})" if step.block_reason else ""
-        here = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
-        unblock = next_call("tasks_block", {**here, "blocked": False}, f"unblocks it, once it can go on{reason}")
-        raise mutation.conflict(f"step {step.path} is blocked{reason}; unblock it first", recovery=unblock)
-    key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
-    children = [child for (child,) in mutation.tx.rows(sql["open_children"], key)]
-    if children:
-        problem = f"step {step.path} has open steps below it: {', '.join(children)}"
-        raise mutation.conflict(problem, details={"open": children})
-
-
-def _unconfirmed_error(mutation: Mutation, step: Step) -> MossError:
-    missing = step.missing()
-    arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
-    texts = {REQUIRED_CHECKPOINTS[name]: step.texts(REQUIRED_CHECKPOINTS[name]) for name in missing}
-    return MossError(
-        "CHECKPOINTS_NOT_CONFIRMED",
-        f"step {step.path} {step.title} is not confirmed: {' and '.join(missing)}; check them, then send the same call"
-        " with `checkpoints`",
-        details={"missing": missing, **texts},
-        recovery=next_call("tasks_done", arguments, reason_to_close(step)),
-    )
-
-
-def _reopen_upwards(mutation: Mutation, step: Step) -> list[Step]:
-    """Reopen a step and its closed ancestors, because no closed step may contain an open one."""
-    reopened = []
-    above: Step | None = step
-    while above is not None and above.done:
-        above.done, above.checkpoints_json = 0, None
-        save_step(mutation.tx, above)
-        reopened.append(above)
-        parent = above.parent_step
-        above = None if parent is None else find_step(mutation.tx, mutation.workspace, mutation.task, parent, None)
-    return reopened

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated, Any, Literal
 from moss_memory.tools.reasoning.reasoning_arguments import PageLimit, RequiredWorkspace, as_list
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
+from moss_memory.tools.task.model.task_rows import CHECKPOINTS
 
 Texts = Annotated[str | list[str], {}]
 Kind = Annotated[Literal["plan", "task"], {}]
 TaskId = Annotated[str, "e.g. TASK-001"]
-TaskTitle = Annotated[str, "what is to be done"]
+TaskTitle = Annotated[str, "the work to do"]
 Description = Annotated[str, "details; empty clears"]
 Priority = Annotated[Literal["low", "normal", "high"], {}]
 TaskStatus = Annotated[Literal["TODO", "ACTIVE", "DONE"], {}]
@@ -24,12 +20,7 @@ Steps = Annotated[
     {
         "items": {
             "type": "object",
-            "properties": {
-                "title": {"type": "string"},
-                "success_criteria": Texts,
-                "tests": Texts,
-                "blockers": Texts,
-            },
+            "properties": {"title": {"type": "string"}, "success_criteria": Texts, "tests": Texts, "blockers": Texts},
             "required": ["title"],
             "additionalProperties": False,
         }
@@ -37,20 +28,11 @@ Steps = Annotated[
 ]
 StepId = Annotated[str, "STEP-001"]
 StepPath = Annotated[str, "or s:0.s:2"]
-ClosingAgent = Annotated[str, "who closes it", {"unlisted": True}]
+ClosingAgent = Annotated[str, "the agent that closes it", {"unlisted": True}]
 Checkpoints = Annotated[
     dict[str, Any],
-    {
-        "properties": {
-            "criteria": {"type": "boolean"},
-            "tests": {"type": "boolean"},
-            "security": {"type": "boolean"},
-            "perf": {"type": "boolean"},
-            "docs": {"type": "boolean"},
-        },
-        "additionalProperties": False,
-    },
-    "true for what you checked; false takes back",
+    {"properties": {name: {"type": "boolean"} for name in CHECKPOINTS}, "additionalProperties": False},
+    "true for checked ones; false takes back",
 ]
 Contract = Annotated[dict[str, Any], "plans only; e.g. {goal, done_when}; {} clears"]
 
@@ -63,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_title(raw: str, *, what: str = "title") -> str:
+def normalize_title(raw: str, *, what: str = "title") -> str:
     """Return a trimmed title; refuse a blank or long one."""
     title = raw.strip()
     if not title:

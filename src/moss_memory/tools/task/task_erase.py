@@ -20,7 +20,7 @@ from moss_memory.tools.reasoning.reasoning_sql import sql as reasoning_sql
 from moss_memory.tools.task.model.task_rows import Task, save_step, sql, steps_of, unknown_task
 
 from .graph_projection import step_node
-from .task_writes import Mutation
+from .task_mutation import Mutation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_
 
 
 def target_of_step(tx: ReadTransaction, workspace: str, step_id: str) -> str:
-    """Return the plan or task that has a step."""
     target = tx.value(sql["task_of_step"], {"workspace": normalize_workspace(workspace), "step_id": step_id})
     if target is None:
         raise MossError(
@@ -71,7 +70,6 @@ class _TaskErasure:
         self._branches = [branch.branch_id for branch in branches if branch is not None]
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of the plan or task."""
         task, tx = self._task, self._tx
         steps = [] if task is None else steps_of(tx, task)
         cards = self._cards()
@@ -79,7 +77,11 @@ class _TaskErasure:
         entries.update(seq for branch_id in self._branches for seq in self._entries_on(branch_id, None))
         trace = {"workspace": normalize_workspace(self._workspace), "doc": f"{self._id}-trace"}
         entries.update(seq for (seq,) in tx.stream(sql["entries_of_document"], trace))
-        keys = [f"task:{self._id}", *self._step_keys()]
+        step_keys: set[str] = set()
+        for branch_id in self._branches:
+            graph = {"branch_id": branch_id, "doc": f"{self._id}-graph"}
+            step_keys.update(key for (key,) in tx.stream(sql["steps_in_graph"], graph))
+        keys = [f"task:{self._id}", *sorted(step_keys)]
         texts = [event.get("payload", {}).get("title") for event in self._events.values()]
         if task is not None:
             texts += [task.title, task.description]
@@ -89,7 +91,6 @@ class _TaskErasure:
         return entries_erasure(tx, entries).combined_with([own, *parts, self._copies_erasure(keys)])
 
     def erasure_of_step(self, step_id: str) -> HardDelete:
-        """Return the erasure of one step."""
         path, step = self._step(step_id)
         events = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
         entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, events)]
@@ -141,7 +142,6 @@ class _TaskErasure:
         )
 
     def _delete_evidence_and_claims(self, tx: Transaction, step_id: str | None) -> None:
-        """Delete evidence and claims."""
         if self._task is None:
             return
         key = {"task_row": self._task.row_id, "step_id": step_id}
@@ -169,15 +169,6 @@ class _TaskErasure:
     def _copies_erasure(self, keys: list[str]) -> HardDelete:
         """Return the erasure of copies in other graphs and earlier versions; it must run last."""
         return HardDelete(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
-
-    def _step_keys(self) -> list[str]:
-        """Return the keys of the nodes of all present and deleted steps."""
-        found = [
-            key
-            for branch_id in self._branches
-            for (key,) in self._tx.stream(sql["steps_in_graph"], {"branch_id": branch_id, "doc": f"{self._id}-graph"})
-        ]
-        return sorted(set(found))
 
     def _cards(self) -> list[Nodes]:
         """Return the cards in the task's graph on any branch, and all nodes on its own branch."""

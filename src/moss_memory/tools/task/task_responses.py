@@ -18,8 +18,7 @@ from moss_memory.registry.responses import (
     texts,
     time_text,
 )
-from moss_memory.tools.task.model.task_fields import TARGET
-from moss_memory.tools.task.model.task_rows import CHECKPOINTS
+from moss_memory.tools.task.model.task_rows import CHECKPOINTS, TARGET
 
 ITEM = ResponseSchema(
     "TaskItem",
@@ -43,11 +42,11 @@ EVENT = ResponseSchema(
         "event_id": text("ULID"),
         "ts": time_text("when it happened", shown="never"),
         "ts_ms": moment_ms("the same in milliseconds", label="written"),
-        "type": text("what happened, such as step_done"),
-        "target": text("to which plan or task"),
-        "path": text("to which step", optional=True),
-        "payload": free("what changed"),
-        "by": text("who did it, where that is known", optional=True),
+        "type": text("the type of the event, such as step_done"),
+        "target": text("the plan or task"),
+        "path": text("path of the step", optional=True),
+        "payload": free("the kind of its key"),
+        "by": text("the actor, if known", optional=True),
     },
     table=(
         TableColumn("ts_ms", "written", goes=6),
@@ -61,22 +60,18 @@ EVENT = ResponseSchema(
 _STEP_COLUMNS = (TableColumn("step_id", "step"), TableColumn("path"), TableColumn("title", least=16))
 NEW_STEP = ResponseSchema(
     "NewStep",
-    {"step_id": text("STEP-001"), "path": text("s:0.s:2"), "title": text("what is to be done")},
+    {"step_id": text("STEP-001"), "path": text("s:0.s:2"), "title": text("the work to do")},
     table=_STEP_COLUMNS,
 )
 STEP = NEW_STEP.with_fields(
     {
-        "done": flag("whether it is closed"),
-        "blocked": flag("whether it waits for something"),
+        "done": flag("true if it is closed"),
+        "blocked": flag("true if it waits for something"),
         "checkpoints": object_of(
             ResponseSchema(
-                "Checkpoints",
-                {
-                    name: flag("whether it is confirmed", optional=True)
-                    for name in ("criteria", "tests", "security", "perf", "docs")
-                },
+                "Checkpoints", {name: flag("true if it is confirmed", optional=True) for name in CHECKPOINTS}
             ),
-            "what was confirmed",
+            "the checkpoints",
         ),
     },
     "Step",
@@ -91,26 +86,26 @@ CHANGED = {
     "workspace": text("project namespace, as it was given"),
     **{name: TARGET.fields[name] for name in ("id", "kind", "title")},
     "revision": integer("its revision now"),
-    "event": object_of(EVENT, "the event that tells of the change", shown="opened"),
+    "event": object_of(EVENT, "the event of the change", shown="opened"),
 }
 """The fields that each change of a plan or task returns."""
 
 _CLAIM = {
-    "agent": text("who works on it", optional=True),
-    "lease_until_ms": moment_ms("until when it is theirs", optional=True),
+    "agent": text("name of the agent that works on it", optional=True),
+    "lease_until_ms": moment_ms("end of the lease", optional=True),
 }
 SHOWN_STEP = NEW_STEP.with_fields(
     {
-        "status": choice(("open", "done", "blocked"), "where it stands"),
-        "criteria": texts("what must be true in the end"),
-        "tests": texts("how that is checked"),
-        "blockers": texts("what stands in the way"),
+        "status": choice(("open", "done", "blocked"), "its status"),
+        "criteria": texts("success criteria"),
+        "tests": texts("tests of these criteria"),
+        "blockers": texts("known blockers"),
         "confirmed": object_of(
-            ResponseSchema("Confirmed", {name: flag("whether it is confirmed") for name in CHECKPOINTS}),
-            "what was confirmed",
+            ResponseSchema("Confirmed", {name: flag("true if it is confirmed") for name in CHECKPOINTS}),
+            "the checkpoints",
         ),
-        "evidence": texts("what shows that it is done"),
-        "notes": texts("what was noted, oldest first"),
+        "evidence": texts("evidence that it is done"),
+        "notes": texts("notes about it, oldest first"),
         **_CLAIM,
         "steps": Field("list", "the steps below it, each like this one", of=anything("a step")),
     },
@@ -121,14 +116,14 @@ SHOWN = {
     "workspace": text("project namespace, as it was given"),
     "target": text("PLAN-001 or TASK-001"),
     **{name: TARGET.fields[name] for name in ("kind", "title", "description", "status")},
-    "priority": choice(("low", "normal", "high"), "how urgent it is"),
+    "priority": choice(("low", "normal", "high"), "its urgency"),
     "tags": texts("tags"),
     "contract": TARGET.fields["contract"],
-    "depends_on": texts("what must be done before"),
+    "depends_on": texts("plans and tasks to finish first"),
     "parent": TARGET.fields["parent"],
     "revision": integer("rises with every change"),
-    "evidence": texts("what shows that it is done"),
-    "notes": texts("what was noted, oldest first"),
+    "evidence": texts("evidence that it is done"),
+    "notes": texts("notes about it, oldest first"),
     **_CLAIM,
     "steps": list_of(SHOWN_STEP, "its steps, in the order of work"),
     "tasks": list_of(
@@ -136,8 +131,8 @@ SHOWN = {
             "TaskOfPlan",
             {
                 **{name: TARGET.fields[name] for name in ("id", "title", "status")},
-                "steps_done": integer("how many steps are closed"),
-                "steps_total": integer("how many there are"),
+                "steps_done": integer("number of closed steps"),
+                "steps_total": integer("number of steps"),
             },
             table=(
                 TableColumn("id"),
@@ -157,9 +152,9 @@ READY = ResponseSchema(
     "ReadyTask",
     {
         **{name: TARGET.fields[name] for name in ("id", "title")},
-        "priority": choice(("low", "normal", "high"), "how urgent it is"),
+        "priority": choice(("low", "normal", "high"), "its urgency"),
         "step": object_of(NEW_STEP, "the step to begin with", optional=True),
-        "why": text("why it can be started"),
+        "why": text("the reason that it can be started"),
     },
     table=(
         TableColumn("id"),
@@ -169,5 +164,5 @@ READY = ResponseSchema(
     ),
 )
 WARNING = {"warning": text("if another agent holds the step or task that was closed", optional=True)}
-STEP_NAMED = object_of(NEW_STEP, "the step, where the call was about one")
+STEP_NAMED = object_of(NEW_STEP, "the step, if the call named one")
 STEPS = list_of(NEW_STEP, "the steps that were added")

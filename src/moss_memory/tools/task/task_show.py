@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.rows.names import normalize_workspace
+from moss_memory.tools.reasoning.cursor_pages import CursorPage
+from moss_memory.tools.reasoning.notes.entries import last_entries
 from moss_memory.tools.task.model.leases import WHOLE_TASK, claims_on
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
 
+from .graph_projection import task_document
 from .task_arguments import RequiredWorkspace, StepId, StepPath, TaskId
-from .task_notes import notes_about
 from .task_responses import SHOWN
 
 TYPE_CHECKING = False
@@ -24,12 +27,18 @@ if TYPE_CHECKING:
 STEPS_SHOWN = 1000
 TASKS_SHOWN = 500
 NOTES_SHOWN = 200
+NOTES_SCANNED = 500
 
 
 @operation(
     idempotent=True,
     has_budget=True,
     answers=SHOWN,
+    cli=Cli(
+        positional=("target",),
+        inferred={"target": "the one that `moss task radar` chooses"},
+        table="render.plan_view.plan_of",
+    ),
     example="moss task show TASK-001 -w shop",
     words=(
         "details of a task, whole task, steps and criteria, look at a task, who works on it, show a task, full "
@@ -83,7 +92,6 @@ class TaskTree:
             self._notes.setdefault(at, []).insert(0, note["content"])
 
     def head(self) -> dict[str, Any]:
-        """Return the fields of the plan or task itself."""
         task = self._task
         head: dict[str, Any] = {
             "workspace": self._workspace,
@@ -133,7 +141,6 @@ class TaskTree:
         return {**fields, **(claim.to_dict() if claim else {}), "steps": []}
 
     def tasks(self) -> list[dict[str, Any]]:
-        """Return the tasks of a plan with the progress of each."""
         if self._task.kind != "plan":
             return []
         rows = self._tx.rows(
@@ -153,3 +160,16 @@ def _nest(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
         above = placed.get(path.rpartition(".")[0])
         (top if above is None else above["steps"]).append(step)
     return top
+
+
+def notes_about(tx: ReadTransaction, workspace: str, task: Task, most: int) -> list[dict[str, Any]]:
+    """Return the last notes about a plan or task, newest first; only those of `tasks_note` if reasoning is disabled."""
+    closed = "reasoning" in tx.config.disabled_types
+    found = last_entries(
+        tx, task_document(workspace, task, "notes"), CursorPage(None, NOTES_SCANNED if closed else most)
+    )
+    if not closed:
+        return found
+    key = {"workspace": normalize_workspace(workspace), "address": task.id, "limit": NOTES_SCANNED}
+    own = {json.loads(payload)["payload"].get("seq") for (payload,) in tx.rows(sql["note_events"], key)}
+    return [note for note in found if note["seq"] in own][:most]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, backticked, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated, Literal
 from moss_memory.registry.arguments import Offset, Tag, Tags
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import HINT, PAGINATION, flag, list_of, text
 from moss_memory.rows.names import normalize_label, normalize_workspace, tags_json
@@ -14,14 +16,12 @@ from moss_memory.tools.reasoning.branches.document_refs import add_branch, boots
 from moss_memory.tools.reasoning.reasoning_arguments import OneOrMore, as_list
 from moss_memory.tools.task.model.leases import release_claims, warn_of_holder
 from moss_memory.tools.task.model.task_rows import (
-    Step,
     Task,
     dependencies_of,
-    find_step,
     find_task,
     focus_of,
     format_id,
-    reserve_numbers,
+    reserve_task_numbers,
     save_task,
     sql,
     steps_of,
@@ -38,7 +38,7 @@ from .graph_projection import (
     update_dependencies,
     update_graph,
 )
-from .step_tools import add_steps
+from .step_changes import add_steps
 from .task_arguments import (
     ClosingAgent,
     Contract,
@@ -54,19 +54,17 @@ from .task_arguments import (
     TaskId,
     TaskStatus,
     TaskTitle,
-    check_title,
+    normalize_title,
 )
+from .task_mutation import Mutation, mutation_response, record_task_event
 from .task_responses import CHANGED, ITEM, STEP_NAMED, STEPS, WARNING
-from .task_writes import Mutation, emit, mutation_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
 
 FocusAction = Annotated[Literal["get", "set", "clear"], "set when a target is given"]
 ParentId = Annotated[str, "id of the plan"]
@@ -79,6 +77,7 @@ _EDITABLE = ("title", "description", "priority", "tags", "depends_on", "contract
     mutates=True,
     scan_secrets=True,
     answers={**CHANGED, "steps": STEPS},
+    cli=Cli(defaults={"kind": "task"}, sentence="Created {task}."),
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
     words=(
         "new task, todo, to-do, ticket, plan, add work, open an issue, backlog item, schedule, plan a project, "
@@ -102,15 +101,21 @@ def tasks_create(
 ) -> dict[str, Any]:
     """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
     if expected_revision:
-        raise _unexpected_revision(workspace, expected_revision)
+        raise MossError(
+            "VERSION_MISMATCH",
+            f"a new task has no revision yet, and {expected_revision} was expected; leave `expected_revision` out,"
+            " or change what is there with `tasks_edit`",
+            details={"expected": expected_revision, "actual": 0},
+            recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
+        )
     plan = None if parent is None else _find_plan(tx, workspace, kind, parent)
     bootstrap(tx, workspace)
-    new = format_id(kind, reserve_numbers(tx, workspace, kind))
+    new = format_id(kind, reserve_task_numbers(tx, workspace, kind))
     row = {
         "workspace": normalize_workspace(workspace),
         "id": new,
         "kind": kind,
-        "title": check_title(title),
+        "title": normalize_title(title),
         "description": description or None,
         "priority": priority,
         "tags_json": tags_json(tags),
@@ -123,7 +128,9 @@ def tasks_create(
     added = add_steps(tx, workspace, task, None, steps) if steps else []
     save_task(tx, task)
     payload: dict[str, Any] = {"title": task.title, "steps": len(added)}
-    event = emit(tx, workspace, task, f"{kind}_created", {**payload, **({"parent": plan.id} if plan else {})})
+    if plan:
+        payload["parent"] = plan.id
+    event = record_task_event(tx, workspace, task, f"{kind}_created", payload)
     parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
     update_graph(tx, workspace, task, [task_node(task), *parts])
     add_to_plan_graph(tx, workspace, task)
@@ -171,16 +178,12 @@ def tasks_list(
         values["tag"] = tag.strip()
     chosen = " and ".join(conditions)
     total = tx.value(f"select count(*) from tasks where {chosen}", values)
-    columns = ", ".join(Task.__slots__)
+    columns = ", ".join(Task.columns)
     rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
     items = [Task(row).list_item() for row in rows]
     return budget.fit(
         items,
-        lambda kept: {
-            "items": kept,
-            "pagination": page.answer(returned=len(kept), total=total),
-            "truncated": False,
-        },
+        lambda kept: {"items": kept, "pagination": page.answer(returned=len(kept), total=total), "truncated": False},
     )
 
 
@@ -188,6 +191,7 @@ def tasks_list(
     mutates=True,
     scan_secrets=True,
     answers=CHANGED,
+    cli=Cli(positional=("target",), sentence="Changed {task}."),
     example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
     words=(
         "change a task, rename a task, priority, urgent, depends on, due, description, dependency, make urgent, "
@@ -210,7 +214,7 @@ def tasks_edit(
     contract: Contract | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
+    """Change a plan or task as a whole (one step: `tasks_define`); other fields stay. An empty list clears."""
     given = dict(zip(_EDITABLE, (title, description, priority, tags, depends_on, contract), strict=True))
     changed = [name for name, value in given.items() if value is not None]
     if not changed:
@@ -220,7 +224,7 @@ def tasks_edit(
     if contract is not None and task.kind != "plan":
         raise invalid_request(f"{task.id} is a task; only plans have a contract", path="contract")
     if title is not None:
-        task.title = check_title(title)
+        task.title = normalize_title(title)
     if description is not None:
         task.description = description or None
     if priority is not None:
@@ -237,6 +241,7 @@ def tasks_edit(
 @operation(
     mutates=True,
     answers={**CHANGED, **WARNING},
+    cli=Cli(positional=("target",), sentence="{task} is now {status}."),
     example="moss task complete TASK-001 -w shop",
     words=(
         "finish a task, mark as done, close a ticket, complete, set status, in progress, whole task finished, "
@@ -273,6 +278,7 @@ def tasks_complete(
     mutates=True,
     destructive=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "deleted": flag("true")},
+    cli=Cli(positional=("target",), sentence="Deleted {step}{task}."),
     example="moss task delete TASK-001 -w shop --path s:2",
     words=(
         "delete a task, cancel, remove a plan or step, no longer needed, drop a task, remove a task, abort, "
@@ -291,11 +297,16 @@ def tasks_delete(
 ) -> dict[str, Any]:
     """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    if step_id is not None or path is not None:
-        step = find_step(tx, mutation.workspace, mutation.task, step_id, path)
-        gone = _delete_steps(mutation, step)
-        return {**mutation.finish("step_deleted", {"steps": gone}, step=step), "deleted": True}
-    workspace, task = mutation.workspace, mutation.task
+    task = mutation.task
+    step = mutation.find_step(step_id, path)
+    if step is not None:
+        subtree = steps_of(tx, task, "subtree", sort_key=step.sort_key)
+        for one in subtree:
+            tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": one.step_id})
+            tx.run(sql["delete_step"], {"row_id": one.row_id})
+        remove_steps(tx, workspace, task, subtree)
+        ids = [one.step_id for one in subtree]
+        return {**mutation.finish("step_deleted", {"steps": ids}, step=step), "deleted": True}
     for child in tasks_of_plan(tx, workspace, task):
         _delete_task(tx, workspace, child)
     return {**mutation_response(workspace, task, _delete_task(tx, workspace, task)), "deleted": True}
@@ -309,7 +320,7 @@ def tasks_delete(
         "workspace": text("project namespace, as it was given"),
         "previous": text("the focus before", nullable=True),
         "focus": text("the focus now", nullable=True),
-        "title": text("its title, where it was set", optional=True),
+        "title": text("its title, if it was set", optional=True),
     },
     example="moss task focus TASK-001 -w shop",
     words=(
@@ -319,11 +330,7 @@ def tasks_delete(
     ),
 )
 def tasks_focus(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    action: FocusAction | None = None,
-    target: TaskId | None = None,
+    tx: Transaction, *, workspace: RequiredWorkspace, action: FocusAction | None = None, target: TaskId | None = None
 ) -> dict[str, Any]:
     """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
     wanted = action or ("get" if target is None else "set")
@@ -333,7 +340,9 @@ def tasks_focus(
     if wanted == "get":
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:
-        raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
+        raise invalid_request(
+            "`target` is needed to set the focus; `tasks_list` lists the existing ones", path="target"
+        )
     task = None if wanted == "clear" else find_task(tx, workspace, target or "")
     focus = None if task is None else task.id
     if tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus}):
@@ -342,19 +351,7 @@ def tasks_focus(
     return {"workspace": workspace, "previous": previous, "focus": focus, **title}
 
 
-def _unexpected_revision(workspace: str, expected: int) -> MossError:
-    """Return the error for creating a plan or task with an expected revision."""
-    return MossError(
-        "VERSION_MISMATCH",
-        f"what is created has no revision yet, and {expected} was expected; leave `expected_revision` out,"
-        " or change what is there with `tasks_edit`",
-        details={"expected": expected, "actual": 0},
-        recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
-    )
-
-
 def _find_plan(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
-    """Return the plan of a new task; refuse an invalid parent."""
     if kind == "plan":
         raise invalid_request("a plan has no parent; leave `parent` out", path="parent")
     plan = find_task(tx, workspace, parent, what="parent")
@@ -400,20 +397,10 @@ def _refuse_open(mutation: Mutation) -> None:
         raise mutation.conflict(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
 
 
-def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
-    tx, task = mutation.tx, mutation.task
-    subtree = steps_of(tx, task, "subtree", sort_key=step.sort_key)
-    for gone in subtree:
-        tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": gone.step_id})
-        tx.run(sql["delete_step"], {"row_id": gone.row_id})
-    remove_steps(tx, mutation.workspace, task, subtree)
-    return [gone.step_id for gone in subtree]
-
-
 def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
     """Delete a plan or task with its steps and return the event."""
     task.revision += 1
-    event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
+    event = record_task_event(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
     remove_task(tx, workspace, task)
     key = {"workspace": normalize_workspace(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
     for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):

@@ -1,9 +1,9 @@
-"""Artifacts in export files: one line each."""
+"""Artifacts in export files: one JSON file each."""
 
 from __future__ import annotations
 
 from moss_memory.rows.names import NAME_MAX_CHARS, normalize_label, normalize_name, normalize_workspace
-from moss_memory.tools.artifact.artifact_rows import versioned as versioned
+from moss_memory.tools.artifact.artifact_rows import versioned
 from moss_memory.tools.artifact.artifact_tools import normalize_kind
 from moss_memory.transfer.export_schema import (
     InvalidRow,
@@ -15,13 +15,13 @@ from moss_memory.transfer.export_schema import (
     number,
     tags_column,
     text,
-    thing_fields,
     whole,
 )
 
+from .named_files import ALIASES, NamedFiles
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.storage.engine import ReadTransaction
     from moss_memory.transfer.export_schema import Line, Values
 
 _LABELS = ("run_id", "phase", "role")
@@ -55,37 +55,34 @@ TABLE = Table(
     key=("workspace_norm", "id"),
 )
 
-FOLDER, SUFFIX = "artifacts", ".json"
-LOCAL = (
-    "updated_at", "deleted_at", "row_id", "change_seq", "version", "version_at", "version_tool", "version_origin",
-)  # fmt: skip
-"""Columns that belong to a store; a file of an artifact does not contain them."""
-_DERIVED = ("workspace_norm", "name_norm", "data_chars", "text_chars")
-_ALWAYS = ("id", "workspace", "name", "kind", "created_at")
-_ALIASES = {"workspace": "workspace_raw", "name": "name_raw"}
+
+class ArtifactFiles(NamedFiles):
+    """JSON files."""
+
+    folder, suffix = "artifacts", ".json"
+    table, versioned = TABLE, versioned
+    local = (
+        "updated_at", "deleted_at", "row_id", "change_seq", "version", "version_at", "version_tool", "version_origin",
+    )  # fmt: skip
+    computed = ("workspace_norm", "name_norm", "data_chars", "text_chars")
+    required = ("id", "workspace", "name", "kind", "created_at")
+
+    def encode(self, values: Values, known_as: str | None = None) -> bytes:
+        return json_file(self.fields(values, known_as))
+
+    def decode(self, content: str, *, workspace: str, name: str | None, local: Values | None = None) -> Values:
+        """Return the artifact of a file; `local` has its columns that belong to the exported store."""
+        line = {key: value for key, value in json_object(content).items() if key not in self.local} | (local or {})
+        # A given id is checked; without one the importer chooses it, so any valid id will do here.
+        return {**artifact_row({"workspace": workspace, "name": name, "id": "new", **line}), "id": line.get("id")}
 
 
-def completed(tx: ReadTransaction, values: Values) -> Values:
-    """Return a row with everything that its file has."""
-    return values
+ARTIFACTS = ArtifactFiles()
 
 
-def encode(values: Values, known_as: str | None = None) -> bytes:
-    """Return the file of an artifact; `known_as` is its id in a folder, if that differs from the one here."""
-    return json_file(thing_fields(TABLE, values, (*LOCAL, *_DERIVED), _ALWAYS, known_as))
-
-
-def decode(content: str, *, workspace: str, name: str | None, local: Values | None = None) -> Values:
-    """Return the artifact of a file; workspace and name are from its path, `local` columns from an export."""
-    line = {key: value for key, value in json_object(content).items() if key not in LOCAL} | (local or {})
-    given = line.get("id")
-    found = row_of({"workspace": workspace, "name": name, "id": "new", **line})
-    return {**found, "id": given}
-
-
-def row_of(line: Line) -> Values:
+def artifact_row(line: Line) -> Values:
     """Return the artifact of a line; normal forms and sizes are computed again."""
-    values = TABLE.read({_ALIASES.get(key, key): value for key, value in line.items()})
+    values = TABLE.read({ALIASES.get(key, key): value for key, value in line.items()})
     if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
         raise InvalidRow(f"id is blank or longer than {NAME_MAX_CHARS} characters")
     normalize_kind(values["kind"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from moss_memory.tools.capsule.capsule_rows import versioned as versioned
-from moss_memory.tools.capsule.import_lines import row_of
-from moss_memory.tools.capsule.saved_in import code_of
+from moss_memory.tools.capsule.capsule_code_state import saved_code_state
+from moss_memory.tools.capsule.capsule_rows import versioned
+from moss_memory.tools.capsule.import_lines import row_from_record
 from moss_memory.transfer import front_matter
-from moss_memory.transfer.export_schema import Table, number, tags_column, text, thing_fields, whole
+from moss_memory.transfer.export_schema import Table, number, tags_column, text, whole
+
+from .named_files import ALIASES, NamedFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from moss_memory.transfer.export_schema import Line, Values
 
 TEXT = "capsule_text"
-_ALIASES = {"workspace": "workspace_raw", "name": "name_raw"}
-"""Other spellings of some columns."""
 TABLE = Table(
     "capsules",
     text("id"),
@@ -47,12 +47,7 @@ TABLE = Table(
     key=("workspace_norm", "id"),
 )
 
-FOLDER, SUFFIX = "capsules", ".md"
 _ORIGINS = ("version_origin", "confirmed_origin")
-LOCAL = ("updated_at", "deleted_at", "row_id", "change_seq", "version", "version_at", "version_tool", *_ORIGINS)
-"""Columns that belong to a store; a file of a capsule does not contain them."""
-_DERIVED = ("workspace_norm", "name_norm", "capsule_chars", "tokens_estimate")
-_ALWAYS = ("id", "workspace", "name", "title", "created_at")
 _EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool", *_ORIGINS)
 """Columns that are only in files written by Moss."""
 CODE = "code"
@@ -61,32 +56,39 @@ _SAVED_IN = "saved_in"
 _KEYS = {_SAVED_IN, *[column.key for column in TABLE.columns.values()]}
 
 
-def completed(tx: ReadTransaction, values: Values) -> Values:
-    """Return a row with everything that its file has."""
-    return {**values, CODE: code_of(tx, values)}
+class CapsuleFiles(NamedFiles):
+    """Markdown files with front matter."""
+
+    folder, suffix = "capsules", ".md"
+    table, versioned = TABLE, versioned
+    local = ("updated_at", "deleted_at", "row_id", "change_seq", "version", "version_at", "version_tool", *_ORIGINS)
+    computed = ("workspace_norm", "name_norm", "capsule_chars", "tokens_estimate", TEXT)
+    required = ("id", "workspace", "name", "title", "created_at")
+
+    def add_code_state(self, tx: ReadTransaction, values: Values) -> Values:
+        return {**values, CODE: saved_code_state(tx, values)}
+
+    def encode(self, values: Values, known_as: str | None = None) -> bytes:
+        fields, code = self.fields(values, known_as), values[CODE]
+        if code is not None:
+            fields[_SAVED_IN] = code.in_file()
+        return front_matter.encode_markdown(fields, values[TEXT])
+
+    def decode(self, content: str, *, workspace: str, name: str | None) -> Values:
+        line, text = front_matter.parse_markdown(content)
+        line = {key: value for key, value in line.items() if key not in self.local}
+        return capsule_row(line, text, workspace=workspace, name=name)[0]
 
 
-def encode(values: Values, known_as: str | None = None) -> bytes:
-    """Return the file of a completed row; `known_as` is its id in a folder, if that differs from the one here."""
-    fields = thing_fields(TABLE, values, (*LOCAL, *_DERIVED, TEXT), _ALWAYS, known_as)
-    code = values[CODE]
-    return front_matter.encode(fields if code is None else {**fields, _SAVED_IN: code.in_file()}, values[TEXT])
+CAPSULES = CapsuleFiles()
 
 
-def decode(content: str, *, workspace: str, name: str | None) -> Values:
-    """Return the capsule of a file; workspace and name are from its path."""
-    line, text = front_matter.read(content)
-    line = {key: value for key, value in line.items() if key not in LOCAL}
-    row, _ = row_from(line, text, workspace=workspace, name=name)
-    return row
-
-
-def row_from(line: Line, text: str, *, workspace: str, name: str | None) -> tuple[Values, list[str]]:
+def capsule_row(line: Line, text: str, *, workspace: str, name: str | None) -> tuple[Values, list[str]]:
     """Return the capsule of a Markdown file and its unknown fields; workspace and name are from its path.
 
     Normal forms and sizes are computed again. Without an id it is a new capsule, without a title its name is the title.
     """
-    record: dict[str, Any] = {_ALIASES.get(key, key): value for key, value in line.items()}
+    record: dict[str, Any] = {ALIASES.get(key, key): value for key, value in line.items()}
     unknown = [key for key in record if key not in _KEYS]
     if not line.keys() & {"name", "name_raw"}:
         record["name_raw"] = name
@@ -94,6 +96,7 @@ def row_from(line: Line, text: str, *, workspace: str, name: str | None) -> tupl
         record["workspace_raw"] = workspace
     if "title" not in record:
         record["title"] = record["name_raw"]
-    row = row_of({"id": "new", **record, TEXT: text})
+    # A given id is checked; without one the importer chooses it, so any valid id will do here.
+    row = row_from_record({"id": "new", **record, TEXT: text})
     numbers = {key: TABLE.columns[key].read_value(record) for key in _EXPORTED_ONLY}
     return {**row, **numbers, "id": record.get("id")}, unknown

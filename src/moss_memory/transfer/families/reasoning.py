@@ -6,7 +6,7 @@ import json
 
 from moss_memory.code_state.repository_files import is_object_id
 from moss_memory.code_state.work_tree import clean_name
-from moss_memory.storage.call_context import clean_actor
+from moss_memory.storage.call import clean_actor
 from moss_memory.storage.origin import origin_of_row
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
 from moss_memory.tools.reasoning.graph.node_versions import Version
@@ -39,53 +39,85 @@ SERIES = {series: f"select last from numbers where series = '{series}'" for seri
 
 _OF_BRANCHES = "in (select branch_id from branches where workspace_norm = :workspace)"
 _BRANCH = {"branch_id": "branches"}
+_SIDES = ("base_json", "theirs_json", "ours_json")
 
 
-def renumber_event(said_json: str, move: Renumbering) -> str:
-    """Return the payload of a task event with the note's new number."""
-    said = json.loads(said_json)
-    payload = said.get("payload")
-    told = said.get("type") == "note_added" and isinstance(payload, dict) and isinstance(payload.get("seq"), int)
-    if not told:
-        return said_json
-    seq = move.number(SEQ, payload["seq"])
+def renumber_event(event_json: str, renumbering: Renumbering) -> str:
+    """Return the payload of a task event with the new number of the note that it names."""
+    event = json.loads(event_json)
+    payload = event.get("payload")
+    if event.get("type") != "note_added" or not isinstance(payload, dict) or not isinstance(payload.get("seq"), int):
+        return event_json
+    seq = renumbering.number(SEQ, payload["seq"])
     if seq == payload["seq"]:
-        return said_json
+        return event_json  # as it was written, with its spaces
     payload["seq"] = seq
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
-def _move_entry(entry: Values, move: Renumbering) -> None:
+def _renumber_entry(entry: Values, renumbering: Renumbering) -> None:
     if entry["written_as"] == "event" and entry["meta_json"] is not None:
-        entry["meta_json"] = renumber_event(entry["meta_json"], move)
+        entry["meta_json"] = renumber_event(entry["meta_json"], renumbering)
     origin = entry["source_event_id"]
     if origin is None:
         return
     if origin.startswith("merge:"):
         _, branch_id, seq = origin.split(":")
-        origin = f"merge:{move.number(BRANCH, int(branch_id))}:{move.number(SEQ, int(seq))}"
-    entry["source_event_id"] = move.ids.get(origin, origin)
+        origin = f"merge:{renumbering.number(BRANCH, int(branch_id))}:{renumbering.number(SEQ, int(seq))}"
+    entry["source_event_id"] = renumbering.ids.get(origin, origin)
 
 
-def _move_reset(reset: Values, move: Renumbering) -> None:
+def _renumber_reset(reset: Values, renumbering: Renumbering) -> None:
     reach = [
-        (move.number(BRANCH, branch_id), move.number(SEQ, after), move.number(SEQ, upto))
+        (renumbering.number(BRANCH, branch_id), renumbering.number(SEQ, after), renumbering.number(SEQ, upto))
         for branch_id, after, upto in json.loads(reset["reach_json"])
     ]
     reset["reach_json"] = json.dumps(reach, separators=(",", ":"))
 
 
-def _move_conflict(conflict: Values, move: Renumbering) -> None:
+def _renumber_conflict(conflict: Values, renumbering: Renumbering) -> None:
     states = []
-    for side in ("base_json", "theirs_json", "ours_json"):
+    for side in _SIDES:
         packed = None if conflict[side] is None else json.loads(conflict[side])
         states.append("" if packed is None else packed[Version.columns.index("state")])
         if packed is not None:
-            packed[0] = move.number(SEQ, packed[0])
+            packed[0] = renumbering.number(SEQ, packed[0])
             conflict[side] = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
-    if move.changes(BRANCH):
+    if renumbering.changes(BRANCH):
         key = (conflict["from_id"], conflict["into_id"], conflict["doc"], conflict["key"])
         conflict["conflict_id"] = conflict_id(*key, states)
+
+
+def _check_branch(branch: Values) -> None:
+    if branch["base_id"] is not None and (branch["base_id"] >= branch["branch_id"] or branch["base_seq"] is None):
+        raise InvalidRow("a branch comes after its base and shows it up to base_seq")
+
+
+def _check_entry(entry: Values) -> None:
+    parts = (entry["source_event_id"] or "").split(":")
+    if parts[0] == "merge" and (len(parts) != 3 or not all(part.isdecimal() for part in parts[1:])):
+        raise InvalidRow("source_event_id names no merged entry")
+
+
+def _check_reset(reset: Values) -> None:
+    for part in json.loads(reset["reach_json"]):
+        if len(part) != 3 or not all(isinstance(one, int) and not isinstance(one, bool) for one in part):
+            raise InvalidRow("reach must be a list of three numbers each")
+
+
+def _check_version(values: Values) -> None:
+    is_edge = None not in (values["from_id"], values["rel"], values["to_id"])
+    if is_edge == (values["type"] is not None):
+        raise InvalidRow("a version is of a node, which has a type, or of an edge, which has from_id, rel and to_id")
+    if values["key"].count("|") != 2 * is_edge:
+        raise InvalidRow("the key of a node is its id, of an edge from|rel|to")
+
+
+def _check_conflict(conflict: Values) -> None:
+    for side in _SIDES:
+        packed = None if conflict[side] is None else json.loads(conflict[side])
+        if packed is not None and (len(packed) != len(Version.columns) or not isinstance(packed[0], int)):
+            raise InvalidRow(f"{side.removesuffix('_json')} is no version of a node or an edge")
 
 
 NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), workspace_condition="", only="last > 0")
@@ -151,6 +183,7 @@ TABLES = (
         key=("branch_id",),
         refers={"base_id": "branches"},
         unique=(("workspace_norm", "name"),),
+        check=_check_branch,
     ),
     Table(
         "documents",
@@ -182,7 +215,8 @@ TABLES = (
         text("origin", optional=True),
         key=("seq",),
         refers=_BRANCH,
-        fix=_move_entry,
+        check=_check_entry,
+        fix=_renumber_entry,
     ),
     Table(
         "resets",
@@ -197,7 +231,8 @@ TABLES = (
         key=("seq",),
         workspace_condition=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
-        fix=_move_reset,
+        check=_check_reset,
+        fix=_renumber_reset,
     ),
     Table(
         "tags",
@@ -233,6 +268,7 @@ TABLES = (
         text("origin", optional=True),
         key=("seq",),
         refers=_BRANCH,
+        check=_check_version,
     ),
     Table(
         "graph_merges",
@@ -263,7 +299,8 @@ TABLES = (
         key=("seq",),
         refers={"from_id": "branches", "into_id": "branches"},
         unique=(("conflict_id",),),
-        fix=_move_conflict,
+        check=_check_conflict,
+        fix=_renumber_conflict,
     ),
     Table(
         "card_pins",
@@ -278,44 +315,6 @@ TABLES = (
         refers=_BRANCH,
     ),
 )
-
-
-def check(table: str, values: Values) -> None:
-    """Refuse a row that readers cannot process, such as a cycle; raise `InvalidRow`."""
-    if table == "branches" and values["base_id"] is not None:
-        if values["base_id"] >= values["branch_id"] or values["base_seq"] is None:
-            raise InvalidRow("a branch comes after its base and shows it up to base_seq")
-    elif table == "doc_entries":
-        _check_origin(values["source_event_id"])
-    elif table == "resets":
-        _check_reach(json.loads(values["reach_json"]))
-    elif table == "graph_versions":
-        _check_version(values)
-    elif table == "graph_conflicts":
-        for side in ("base_json", "theirs_json", "ours_json"):
-            packed = None if values[side] is None else json.loads(values[side])
-            if packed is not None and (len(packed) != len(Version.columns) or not isinstance(packed[0], int)):
-                raise InvalidRow(f"{side.removesuffix('_json')} is no version of a node or an edge")
-
-
-def _check_origin(origin: str | None) -> None:
-    parts = (origin or "").split(":")
-    if parts[0] == "merge" and (len(parts) != 3 or not all(part.isdecimal() for part in parts[1:])):
-        raise InvalidRow("source_event_id names no merged entry")
-
-
-def _check_reach(reach: list[Any]) -> None:
-    for part in reach:
-        if len(part) != 3 or not all(isinstance(one, int) and not isinstance(one, bool) for one in part):
-            raise InvalidRow("reach must be a list of three numbers each")
-
-
-def _check_version(values: Values) -> None:
-    is_edge = None not in (values["from_id"], values["rel"], values["to_id"])
-    if is_edge == (values["type"] is not None):
-        raise InvalidRow("a version is of a node, which has a type, or of an edge, which has from_id, rel and to_id")
-    if values["key"].count("|") != 2 * is_edge:
-        raise InvalidRow("the key of a node is its id, of an edge from|rel|to")
 
 
 def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:

@@ -27,7 +27,7 @@ _OF_OBSERVATION = (
     "row_id", "entity_row", "record_row", "workspace_norm", "content_id", "client_request_id", "answer_json",
 )  # fmt: skip
 _OF_EVENT = ("row_id", "entity_row", "record_row", "workspace_norm", "workspace_raw")
-_ENTITIES = "select row_id, entity_id, workspace_raw from entities where row_id = :row_id"
+_SELECT_ENTITY = "select row_id, entity_id, workspace_raw from entities where row_id = :row_id"
 
 
 class RecordFile:
@@ -37,7 +37,7 @@ class RecordFile:
         self._tx = tx
         self.values = values
         self.id: str = values["payload_id"]
-        self._entity = self._find_entity(values["entity_row"])
+        self._entity = self._read_entity(values["entity_row"])
         self._observations = self._rows("observations", "submission_id")
         self._events = self._rows("timeline_events", "event_id")
 
@@ -45,10 +45,10 @@ class RecordFile:
         found = list(_TABLES[table].rows(self._tx, "record_row = :record", record=self.values["row_id"]))
         return sorted(found, key=lambda one: str(one[order]))
 
-    def _find_entity(self, row_id: int) -> tuple[Any, ...]:
-        found = self._tx.row(_ENTITIES, {"row_id": row_id})
-        assert found is not None
-        return found
+    def _read_entity(self, row_id: int) -> tuple[Any, ...]:
+        row = self._tx.row(_SELECT_ENTITY, {"row_id": row_id})
+        assert row is not None
+        return row
 
     def encode(self) -> bytes:
         """Return the content of the file."""
@@ -59,7 +59,7 @@ class RecordFile:
             "entity_id": self._entity[1],
             **line,
         }
-        record.add_properties(self._tx, "records", self.values, line)
+        line[record.PROPERTIES] = record.properties_of(self._tx, self.values["row_id"])
         line["observations"] = [self._part("observations", one, _OF_OBSERVATION) for one in self._observations]
         line["events"] = [self._part("timeline_events", one, _OF_EVENT) for one in self._events]
         return json_file({key: value for key, value in line.items() if value not in (None, [])})
@@ -67,7 +67,7 @@ class RecordFile:
     def _part(self, table: str, values: Values, without: tuple[str, ...]) -> Line:
         line = {key: value for key, value in _TABLES[table].line(values, *without).items() if value is not None}
         if values["entity_row"] != self.values["entity_row"]:
-            line["entity_id"] = self._find_entity(values["entity_row"])[1]
+            line["entity_id"] = self._read_entity(values["entity_row"])[1]
         return line
 
     def numbers(self) -> Line:
@@ -126,7 +126,7 @@ class RecordRows:
         if not isinstance(workspace, str) or not isinstance(entity, str) or not observations:
             raise InvalidRow("a record has a workspace, an entity_id and observations")
         norm = normalize_workspace(workspace)
-        more = record.pop_properties("records", rest)
+        properties = record.pop_properties(rest)
         arrived = [one.get("arrived_at_ms") for one in observations]
         times = [one for one in arrived if isinstance(one, int)] or [0]
         own = {
@@ -139,20 +139,27 @@ class RecordRows:
             "updated_at_ms": numbers.get("updated_at_ms", max(times)),
         }
         values = _TABLES["records"].read({**rest, **own})
-        record.check("records", values)
         if verify:
             _verify(values, observations)
-        self.rows.append((_TABLES["records"], where, values, more))
-        self._add_parts(line, values, observations, events, numbers, where)
+        self.rows.append((_TABLES["records"], where, values, properties))
+        answers = _one_for_each(observations, numbers.get("answers"), [None, None])
+        ids = _one_for_each(observations, numbers.get("observations"), None)
+        for part, row_id, (request, answer) in zip(observations, ids, answers, strict=True):
+            columns = {"content_id": values["content_id"], "client_request_id": request, "answer_json": answer}
+            self._add_part("observations", part, row_id, columns, values, line, where)
+        workspaces = _one_for_each(events, numbers.get("event_workspaces"), workspace)
+        ids = _one_for_each(events, numbers.get("events"), None)
+        for part, row_id, raw in zip(events, ids, workspaces, strict=True):
+            self._add_part("timeline_events", part, row_id, {"workspace_raw": raw}, values, line, where)
         return str(values["payload_id"])
 
     def _entity(self, norm: str, entity: str, line: Line, numbers: Line, where: dict[str, Any]) -> int:
-        found = self._entities.get((norm, entity))
-        if found is None:
-            found = numbers.get("entity_row") or self._next()
-            self._entities[norm, entity] = found
+        """Return the number of an entity; the first record that names it adds its row."""
+        row_id = self._entities.get((norm, entity))
+        if row_id is None:
+            row_id = self._entities[norm, entity] = numbers.get("entity_row") or self._next()
             row: Line = {
-                "row_id": found,
+                "row_id": row_id,
                 "workspace_norm": norm,
                 "workspace_raw": numbers.get("entity_workspace", line.get("workspace")),
                 "entity_id": entity,
@@ -163,48 +170,22 @@ class RecordRows:
                 **dict.fromkeys(("last_content_id", "last_submission"), ""),
             }
             self.rows.append((_TABLES["entities"], where, _TABLES["entities"].read(row), []))
-        return found
+        return row_id
 
-    def _add_parts(
-        self,
-        line: Line,
-        values: Values,
-        observations: list[Line],
-        events: list[Line],
-        numbers: Line,
-        where: dict[str, Any],
+    def _add_part(
+        self, name: str, part: Line, row_id: Any, columns: Line, of: Values, line: Line, where: dict[str, Any]
     ) -> None:
-        norm = values["workspace_norm"]
-        answers = numbers.get("answers") or [[None, None]] * len(observations)
-        for table, parts in (("observations", observations), ("timeline_events", events)):
-            own = numbers.get("observations" if table == "observations" else "events") or [None] * len(parts)
-            raw = numbers.get("event_workspaces") or [values["workspace_raw"]] * len(parts)
-            if len(parts) != len(own) or (table == "observations" and len(answers) != len(parts)):
-                own, answers, raw = (
-                    [None] * len(parts),
-                    [[None, None]] * len(parts),
-                    [values["workspace_raw"]] * len(parts),
-                )
-            for index, part in enumerate(parts):
-                row = {key: value for key, value in part.items() if key != "entity_id"}
-                entity = part.get("entity_id")
-                numbered = numbers if entity is None else {}
-                row |= {
-                    "row_id": own[index] or self._next(),
-                    "workspace_norm": norm,
-                    "entity_row": values["entity_row"]
-                    if entity is None
-                    else self._entity(norm, str(entity), line, numbered, where),
-                    "record_row": values["row_id"],
-                }
-                if table == "observations":
-                    request, answer = answers[index]
-                    row |= {"content_id": values["content_id"], "client_request_id": request, "answer_json": answer}
-                else:
-                    row["workspace_raw"] = raw[index]
-                read = _TABLES[table].read(row)
-                record.check(table, read)
-                self.rows.append((_TABLES[table], where, read, []))
+        """Add an observation or an event of the record `of`; it may be of an entity of its own."""
+        norm, entity = of["workspace_norm"], part.get("entity_id")
+        row = {key: value for key, value in part.items() if key != "entity_id"} | columns
+        row |= {"row_id": row_id or self._next(), "workspace_norm": norm, "record_row": of["row_id"]}
+        row["entity_row"] = of["entity_row"] if entity is None else self._entity(norm, str(entity), line, {}, where)
+        self.rows.append((_TABLES[name], where, _TABLES[name].read(row), []))
+
+
+def _one_for_each(parts: list[Line], listed: Any, default: Any) -> list[Any]:
+    """Return the listed values if there is one for each part, else defaults: the file was edited by hand."""
+    return listed if listed is not None and len(listed) == len(parts) else [default] * len(parts)
 
 
 def _verify(values: Values, observations: list[Line]) -> None:

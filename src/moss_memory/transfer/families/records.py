@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 
 FILE = "records.jsonl"
 PROPERTIES = "properties"
+
+
+def _check_times(values: Values) -> None:
+    for name in values.keys() & {"last_observed_us", "observed_us", "at_us"}:
+        try:
+            format_instant(values[name])
+        except OverflowError:
+            raise InvalidRow(f"{name} is no time between the years 1 and 9999") from None
+
+
+def _check_record(values: Values) -> None:
+    if values["payload_id"] != payload_id(values["workspace_norm"], values["content_id"]):
+        raise InvalidRow("payload_id does not follow from workspace_norm and content_id")
+
+
 TABLES = (
     Table(
         "entities",
@@ -34,6 +49,7 @@ TABLES = (
         text("last_submission"),
         key=("row_id",),
         unique=(("workspace_norm", "entity_id"),),
+        check=_check_times,
     ),
     Table(
         "records",
@@ -54,6 +70,7 @@ TABLES = (
         key=("row_id",),
         refers={"entity_row": "entities"},
         unique=(("payload_id",), ("workspace_norm", "content_id")),
+        check=_check_record,
     ),
     Table(
         "observations",
@@ -74,6 +91,7 @@ TABLES = (
         key=("row_id",),
         refers={"entity_row": "entities", "record_row": "records"},
         unique=(("submission_id",), ("workspace_norm", "client_request_id")),
+        check=_check_times,
     ),
     Table(
         "timeline_events",
@@ -88,6 +106,7 @@ TABLES = (
         key=("row_id",),
         refers={"entity_row": "entities", "record_row": "records"},
         unique=(("workspace_norm", "event_id"),),
+        check=_check_times,
     ),
 )
 SERIES = {table.name: f"select coalesce(max(row_id), 0) from {table.name}" for table in TABLES}
@@ -104,45 +123,23 @@ _KNOWN = {
 _CONTENT = "select record_row, observed_us, content_id, agent_id from observations where row_id = :row_id"
 
 
-def add_properties(tx: ReadTransaction, table: str, values: Values, line: Line) -> None:
-    """Add to a line the row's data from other tables: the searchable properties of a record."""
-    if table == "records":
-        found = tx.rows(
-            "select name, value from record_properties where row_id = :row_id order by name, value",
-            {"row_id": values["row_id"]},
-        )
-        line[PROPERTIES] = [list(row) for row in found]
+def properties_of(tx: ReadTransaction, record_row: int) -> list[list[str]]:
+    """Return the properties by which a record is searched, each with its value."""
+    sql = "select name, value from record_properties where row_id = :row_id order by name, value"
+    return [list(row) for row in tx.rows(sql, {"row_id": record_row})]
 
 
-def pop_properties(table: str, line: Line) -> Any:
-    """Remove that data from a line and return it."""
-    found = line.pop(PROPERTIES, []) if table == "records" else []
-    if not isinstance(found, list) or not all(_is_property(one) for one in found):
+def pop_properties(line: Line) -> Any:
+    """Remove the properties from the line of a record and return them."""
+    properties = line.pop(PROPERTIES, [])
+    if not isinstance(properties, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair) for pair in properties
+    ):
         raise InvalidRow(f"{PROPERTIES} must be a list of names with their values")
-    return found
+    return properties
 
 
-def _is_property(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
-
-
-def check(table: str, values: Values) -> None:
-    """Refuse a row that contradicts itself; raise `InvalidRow`."""
-    if table == "records" and values["payload_id"] != payload_id(values["workspace_norm"], values["content_id"]):
-        raise InvalidRow("payload_id does not follow from workspace_norm and content_id")
-    for name, value in values.items():
-        if name.endswith("_us"):
-            _check_instant(name, value)
-
-
-def _check_instant(name: str, us: int) -> None:
-    try:
-        format_instant(us)
-    except OverflowError:
-        raise InvalidRow(f"{name} is no time between the years 1 and 9999") from None
-
-
-class Incoming:
+class RecordImport:
     """Import of records: existing ones stay, new ones are added, affected snapshots are computed again."""
 
     def __init__(self, tx: Transaction, offsets: dict[str, int], mode: str, *, as_exported: bool) -> None:
@@ -228,7 +225,7 @@ class Incoming:
             recompute_snapshot(self._tx, entity_row)
 
 
-def delete_workspace(tx: Transaction, workspace: str) -> None:
+def delete_records(tx: Transaction, workspace: str) -> None:
     """Delete the records of a workspace with everything derived from them."""
     inside = "in (select row_id from records where workspace_norm = :workspace)"
     tx.run(f"delete from record_properties where row_id {inside}", {"workspace": workspace})
@@ -236,7 +233,7 @@ def delete_workspace(tx: Transaction, workspace: str) -> None:
         table.delete(tx, workspace)
 
 
-def name_again(tx: Transaction, workspace: str) -> None:
+def update_record_ids(tx: Transaction, workspace: str) -> None:
     """Replace the record ids of a renamed workspace by those derived from its new name."""
     known = list(
         tx.stream(

@@ -37,9 +37,27 @@ SERIES = {
 _OF_TASKS = "in (select row_id from tasks where workspace_norm = :workspace)"
 
 
-def _move_event(event: Values, move: Renumbering) -> None:
-    event["event_id"] = move.ids.get(event["event_id"], event["event_id"])
-    event["payload"] = renumber_event(event["payload"], move)
+def _renumber_event_row(event: Values, renumbering: Renumbering) -> None:
+    event["event_id"] = renumbering.ids.get(event["event_id"], event["event_id"])
+    event["payload"] = renumber_event(event["payload"], renumbering)
+
+
+def _check_step(step: Values) -> None:
+    parts = step["path"].split(".")
+    indices = [part.removeprefix("s:") for part in parts]
+    if not all(part.startswith("s:") for part in parts) or not all(index.isdecimal() for index in indices):
+        raise InvalidRow("path must read like s:0.s:2")
+    if step["sort_key"] != ".".join(f"{int(index):06d}" for index in indices):
+        raise InvalidRow("sort_key is the path with six digits a number")
+    checkpoints = json.loads(step["checkpoints_json"] or "{}")
+    if not checkpoints.keys() <= set(CHECKPOINTS) or not all(isinstance(one, bool) for one in checkpoints.values()):
+        raise InvalidRow(f"checkpoints says true or false of {', '.join(CHECKPOINTS)}")
+
+
+def _check_event(event: Values) -> None:
+    payload = json.loads(event["payload"])
+    if not isinstance(payload.get("type"), str) or not isinstance(payload.get("target"), str):
+        raise InvalidRow("the payload of an event has a type and a target")
 
 
 def _texts(name: str) -> Any:
@@ -106,6 +124,7 @@ TABLES = (
         key=("row_id",),
         refers={"task_row": "tasks", "parent_step": "steps.step_id"},
         unique=(("workspace_norm", "step_id"), ("task_row", "path")),
+        check=_check_step,
     ),
     Table(
         "task_evidence",
@@ -147,33 +166,16 @@ TABLES = (
         workspace="workspace",
         unique=(("event_id",),),
         only="payload is not null",
-        fix=_move_event,
+        check=_check_event,
+        fix=_renumber_event_row,
     ),
 )
 
 
-def check(table: str, values: Values) -> None:
-    """Refuse a row that readers cannot process; raise `InvalidRow`."""
-    if table == "steps":
-        parts = values["path"].split(".")
-        indices = [part.removeprefix("s:") for part in parts]
-        if not all(part.startswith("s:") for part in parts) or not all(index.isdecimal() for index in indices):
-            raise InvalidRow("path must read like s:0.s:2")
-        if values["sort_key"] != ".".join(f"{int(index):06d}" for index in indices):
-            raise InvalidRow("sort_key is the path with six digits a number")
-        checked = json.loads(values["checkpoints_json"] or "{}")
-        if not checked.keys() <= set(CHECKPOINTS) or not all(isinstance(one, bool) for one in checked.values()):
-            raise InvalidRow(f"checkpoints says true or false of {', '.join(CHECKPOINTS)}")
-    elif table == "events":
-        said = json.loads(values["payload"])
-        if not isinstance(said.get("type"), str) or not isinstance(said.get("target"), str):
-            raise InvalidRow("the payload of an event has a type and a target")
-
-
-def new_ids(tx: Transaction, tables: dict[str, list[Values]]) -> dict[str, str]:
+def new_event_ids(tx: Transaction, tables: dict[str, list[Values]]) -> dict[str, str]:
     """Return new ids for events whose ids exist: the same export was imported before under another name."""
-    taken = {}
+    ids = {}
     for event in tables.get("events", ()):
         if tx.row("select 1 from events where event_id = :event_id", {"event_id": event["event_id"]}) is not None:
-            taken[event["event_id"]] = tx.new_id()
-    return taken
+            ids[event["event_id"]] = tx.new_id()
+    return ids

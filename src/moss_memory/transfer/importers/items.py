@@ -31,68 +31,61 @@ class SourceFile:
         self.skipped: list[dict[str, str]] = []
 
     def skip(self, item: str, reason: str) -> None:
-        """Record a skipped item."""
         self.skipped.append({"file": self.name, "item": item[:200], "reason": reason})
 
 
 def capsule(key: str, text: str, *, name: str, title: str = "", tags: list[str] | None = None, **times: Any) -> Item:
-    """Return a capsule: a note or a memory."""
     return {
         "kind": "capsule",
         "key": key,
         "text": text,
-        "name": one_line(name)[:NAME_MAX_CHARS] or key,
-        "title": one_line(title)[:NAME_MAX_CHARS],
-        "tags": clean_tags(tags or []),
-        "created_at": seconds(times.get("created")),
-        "updated_at": seconds(times.get("updated")),
+        "name": to_single_line(name)[:NAME_MAX_CHARS] or key,
+        "title": to_single_line(title)[:NAME_MAX_CHARS],
+        "tags": clean_item_tags(tags or []),
+        "created_at": parse_time(times.get("created")),
+        "updated_at": parse_time(times.get("updated")),
     }
 
 
 def node(key: str, *, type: str, title: str, text: str = "", tags: list[str] | None = None, **meta: Any) -> Item:
-    """Return a node."""
     return {
         "kind": "node",
         "key": key,
         "id": node_id(key),
         "type": node_id(type)[:128] or "entity",
-        "title": one_line(title),
+        "title": to_single_line(title),
         "text": text,
-        "tags": [tag.lower() for tag in clean_tags(tags or [])],
+        "tags": [tag.lower() for tag in clean_item_tags(tags or [])],
         "meta": {name: value for name, value in meta.items() if value},
     }
 
 
 def edge(source: str, relation: str, target: str) -> Item:
-    """Return an edge."""
     key = f"{source} {relation} {target}"
     ends = {"from": node_id(source), "rel": node_id(relation)[:128] or "related", "to": node_id(target)}
     return {"kind": "edge", "key": key, **ends}
 
 
 def note(key: str, text: str, *, title: str = "", **meta: Any) -> Item:
-    """Return a note with its time."""
-    kept = {name: value for name, value in meta.items() if value}
-    return {"kind": "note", "key": key, "text": text, "title": one_line(title), "meta": kept}
+    known = {name: value for name, value in meta.items() if value}
+    return {"kind": "note", "key": key, "text": text, "title": to_single_line(title), "meta": known}
 
 
 def node_id(text: str) -> str:
-    """Return a name as a valid node id."""
     return _NO_ID.sub(" ", text).strip()[:ID_MAX_CHARS]
 
 
-def one_line(text: str) -> str:
-    """Return a text on one line."""
+def to_single_line(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def clean_tags(tags: list[Any]) -> list[str]:
+def clean_item_tags(tags: list[Any]) -> list[str]:
     """Return valid tags, at most 40, since the importer adds its own."""
-    made = [one_line(str(tag))[:TAG_MAX_CHARS].strip() for tag in tags]
+    made = [to_single_line(str(tag))[:TAG_MAX_CHARS].strip() for tag in tags]
     return list(dict.fromkeys(tag for tag in made if tag))[:40]
 
 
-def seconds(written: Any) -> int | None:
+def parse_time(written: Any) -> int | None:
     """Parse a source's time to seconds since 1970; None if it is invalid."""
     if isinstance(written, (int, float)) and not isinstance(written, bool) and 0 < written < 1e14:
         return int(written / 1000 if written > 1e11 else written)
@@ -106,6 +99,6 @@ def seconds(written: Any) -> int | None:
     return int(moment) if 0 < moment < 32503680000 else None
 
 
-def text_of(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Return a value as text; empty if it is None or bytes."""
     return value if isinstance(value, str) else "" if value is None or isinstance(value, bytes) else str(value)

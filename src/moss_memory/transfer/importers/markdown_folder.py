@@ -6,10 +6,10 @@ import os
 import re
 
 from moss_memory.errors import MossError
-from moss_memory.transfer.front_matter import read as read_front_matter
+from moss_memory.transfer.front_matter import parse_markdown
 
-from .items import SourceFile, capsule, edge, node, one_line, text_of
-from .source_files import markdown_files, read_text, relative_name
+from .items import SourceFile, capsule, edge, node, to_single_line, to_text
+from .source_files import markdown_files, read_source_text, relative_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,15 @@ _LINK = re.compile(r"\[\[([^\[\]]{1,300})\]\]")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _LINKED = "links_to"
 _OBSERVED = re.compile(r"^[ \t]*[-*][ \t]+\[[^\[\]\n]{2,60}\][^\n]*", re.MULTILINE)
+"""An observation such as `- [decision] Retry three times #payments`."""
 _HASHTAG = re.compile(r"(?<![\w#/&])#([\w][\w/-]{0,60})")
 
 
-def read(path: str) -> Iterator[SourceFile]:
+def read_markdown(path: str) -> Iterator[SourceFile]:
     """Yield every file, with its text as a capsule."""
     for file, note in _notes(path):
         if note is not None:
-            _capsule(file, *note)
+            _add_capsule(file, *note)
         yield file
 
 
@@ -47,14 +48,15 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
         fields = one[0]
         key = _key(file, fields)
         stem = os.path.splitext(file.name)[0]
-        for alias in (key, stem, os.path.basename(stem), text_of(fields.get("title"))):
-            keys.setdefault(one_line(alias).lower(), key)
-        notes.append((file, _capsule(file, *one)))
+        for alias in (key, stem, os.path.basename(stem), to_text(fields.get("title"))):
+            keys.setdefault(to_single_line(alias).lower(), key)
+        notes.append((file, _add_capsule(file, *one)))
     found = [(file, note, _relations(file, note, keys)) for file, note in notes if note is not None]
     related = {end for _, note, edges in found if edges for end in (note["key"], *(edge[1] for edge in edges))}
     for file, note, edges in found:
         if note["key"] in related:
-            file.items.append(_as_node(note))
+            fields = {"type": note["type"], "title": note["title"], "tags": note["tags"], "capsule": note["name"]}
+            file.items.append(node(note["key"], **fields))
         file.items += [edge(note["key"], relation, target) for relation, target in edges]
     yield from files
 
@@ -64,7 +66,7 @@ def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, i
     for one in markdown_files(path):
         file = relative_name(one, path)
         try:
-            yield file, (*read_front_matter(read_text(one)), int(os.stat(one).st_mtime))
+            yield file, (*parse_markdown(read_source_text(one)), int(os.stat(one).st_mtime))
         except (MossError, OSError) as error:
             if one == path:
                 raise
@@ -72,36 +74,28 @@ def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, i
             yield file, None
 
 
-def _capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: int) -> dict[str, Any] | None:
+def _add_capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: int) -> dict[str, Any] | None:
     """Return the file as a capsule with title, tags and times; None if it is empty."""
     if not text.strip():
         file.skip(file.name, "holds no text")
         return None
     heading = _HEADING.search(text)
-    title = text_of(fields.get("title")) or (heading[1] if heading else "") or os.path.basename(file.name)
+    title = to_text(fields.get("title")) or (heading[1] if heading else "") or os.path.basename(file.name)
     tags = fields.get("tags")
     tags = [part.lstrip("#") for part in tags.split(",")] if isinstance(tags, str) else tags
-    tags = [*(tags if isinstance(tags, list) else []), *_observed_tags(text)]
+    observed = [tag for line in _OBSERVED.findall(text) for tag in _HASHTAG.findall(line)]
+    tags = [*(tags if isinstance(tags, list) else []), *observed]
     key = _key(file, fields)
     updated = fields.get("updated") or fields.get("modified") or fields.get("date") or changed
     created = fields.get("created") or fields.get("created_at") or updated
-    made = capsule(key, text.strip("\n") + "\n", name=key, title=title, tags=tags, created=created, updated=updated)
-    made["type"] = text_of(fields.get("type")) or "note"
-    file.items.append(made)
-    return made
+    item = capsule(key, text.strip("\n") + "\n", name=key, title=title, tags=tags, created=created, updated=updated)
+    item["type"] = to_text(fields.get("type")) or "note"
+    file.items.append(item)
+    return item
 
 
 def _key(file: SourceFile, fields: dict[str, Any]) -> str:
-    return one_line(text_of(fields.get("permalink"))) or os.path.splitext(file.name)[0].replace(os.sep, "/")
-
-
-def _observed_tags(text: str) -> list[str]:
-    """Return the tags of observations such as `- [decision] Retry three times #payments`."""
-    return [tag for line in _OBSERVED.findall(text) for tag in _HASHTAG.findall(line)]
-
-
-def _as_node(note: dict[str, Any]) -> dict[str, Any]:
-    return node(note["key"], type=note["type"], title=note["title"], tags=note["tags"], capsule=note["name"])
+    return to_single_line(to_text(fields.get("permalink"))) or os.path.splitext(file.name)[0].replace(os.sep, "/")
 
 
 def _relations(file: SourceFile, note: dict[str, Any], keys: dict[str, str]) -> list[tuple[str, str]]:
@@ -125,8 +119,7 @@ def _written_relations(text: str) -> Iterator[tuple[str, str]]:
             fence = "" if fence else mark[1]
         if fence or mark:
             continue
-        stated = _RELATION.match(line.rstrip("\r"))
-        if stated:
-            yield one_line(stated[1]), one_line(stated[2])
+        if relation := _RELATION.match(line.rstrip("\r")):
+            yield to_single_line(relation[1]), to_single_line(relation[2])
         else:
-            yield from ((_LINKED, one_line(link)) for link in _LINK.findall(line))
+            yield from ((_LINKED, to_single_line(link)) for link in _LINK.findall(line))

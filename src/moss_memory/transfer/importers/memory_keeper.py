@@ -6,7 +6,7 @@ import json
 
 from moss_memory.storage.engine import read_external
 
-from .items import SourceFile, edge, node, note, seconds, text_of
+from .items import SourceFile, edge, node, note, parse_time, to_text
 from .source_files import find_file, relative_name
 
 TYPE_CHECKING = False
@@ -26,22 +26,22 @@ _JOURNAL = (
 )
 
 
-def read(path: str) -> Iterator[SourceFile]:
+def read_memory_keeper(path: str) -> Iterator[SourceFile]:
     """Yield the source: an item as a node of its category, a relation as an edge, a journal entry as a note."""
     found = find_file(path, "context.db")
     file = relative_name(found, path)
     tables = read_external(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
     names = _names(tables["items"])
     for row in tables["items"]:
-        _take_item(file, row, names)
+        _add_item(file, row, names)
     for source, relation, target, session in tables["relations"]:
-        ends = [names.get((text_of(session), text_of(end))) for end in (source, target)]
-        if None in ends or not text_of(relation):
+        ends = [names.get((to_text(session), to_text(end))) for end in (source, target)]
+        if None in ends or not to_text(relation):
             file.skip(f"{source} {relation} {target}", "an end of this relation is not there")
         else:
-            file.items.append(edge(str(ends[0]), text_of(relation), str(ends[1])))
+            file.items.append(edge(str(ends[0]), to_text(relation), str(ends[1])))
     for row in tables["journal"]:
-        _take_entry(file, row)
+        _add_entry(file, row)
     yield file
 
 
@@ -50,40 +50,40 @@ def _names(rows: list[Row]) -> dict[tuple[str, str], str]:
     seen: dict[str, str] = {}
     names = {}
     for key, *_, session, session_name in rows:
-        first = seen.setdefault(text_of(key), text_of(session))
-        label = text_of(key) if first == text_of(session) else f"{text_of(key)} ({text_of(session_name)} {session})"
-        names[text_of(session), text_of(key)] = label
+        first = seen.setdefault(to_text(key), to_text(session))
+        label = to_text(key) if first == to_text(session) else f"{to_text(key)} ({to_text(session_name)} {session})"
+        names[to_text(session), to_text(key)] = label
     return names
 
 
-def _take_item(file: SourceFile, row: Row, names: dict[tuple[str, str], str]) -> None:
+def _add_item(file: SourceFile, row: Row, names: dict[tuple[str, str], str]) -> None:
     key, value, category, priority, channel, created, updated, session, session_name = row
-    if not text_of(key).strip() or not text_of(value).strip():
-        file.skip(text_of(key), "holds no text")
+    if not to_text(key).strip() or not to_text(value).strip():
+        file.skip(to_text(key), "holds no text")
         return
-    tags = [text_of(part) for part in (channel, session_name) if part]
+    tags = [to_text(part) for part in (channel, session_name) if part]
     file.items.append(
         node(
-            names[text_of(session), text_of(key)],
-            type=text_of(category) or "note",
-            title=text_of(key),
-            text=text_of(value),
+            names[to_text(session), to_text(key)],
+            type=to_text(category) or "note",
+            title=to_text(key),
+            text=to_text(value),
             tags=tags,
-            priority=text_of(priority),
-            created_at=seconds(created),
-            updated_at=seconds(updated),
+            priority=to_text(priority),
+            created_at=parse_time(created),
+            updated_at=parse_time(updated),
         )
     )
 
 
-def _take_entry(file: SourceFile, row: Row) -> None:
+def _add_entry(file: SourceFile, row: Row) -> None:
     key, entry, tags, mood, created, session = row
-    if not text_of(entry).strip():
+    if not to_text(entry).strip():
         file.skip(f"journal {key}", "holds no text")
         return
     try:
-        read_tags = json.loads(text_of(tags) or "[]")
+        read_tags = json.loads(to_text(tags) or "[]")
     except ValueError:
         read_tags = []
-    meta = {"tags": read_tags, "mood": text_of(mood), "session": text_of(session), "created_at": seconds(created)}
-    file.items.append(note(text_of(key), text_of(entry), title="Journal", **meta))
+    meta = {"tags": read_tags, "mood": to_text(mood), "session": to_text(session), "created_at": parse_time(created)}
+    file.items.append(note(to_text(key), to_text(entry), title="Journal", **meta))

@@ -20,7 +20,7 @@ MOST_FILES = 100_000
 _DEEPEST = 64
 
 
-def read_text(path: str) -> str:
+def read_source_text(path: str) -> str:
     """Return the text of a UTF-8 file; refuse links, devices, invalid characters and more than 64 MB."""
     try:
         status = os.lstat(path)
@@ -48,7 +48,7 @@ def _line(data: bytes, offset: int) -> int:
 
 def json_lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON Lines file with their lines; refuse the whole file for an invalid one."""
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_source_text(path).split("\n"), start=1):
         if line.strip():
             value = parse_json(line, f"{path}, line {number},")
             if not isinstance(value, dict):

@@ -6,9 +6,11 @@ import re
 
 from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
-from moss_memory.transfer import workspace_files
+from moss_memory.transfer import reasoning_task_files
 from moss_memory.transfer.export_layout import digest
-from moss_memory.transfer.families import artifacts, capsules, record_files
+from moss_memory.transfer.families import record_files
+from moss_memory.transfer.families.artifacts import ARTIFACTS
+from moss_memory.transfer.families.capsules import CAPSULES
 from moss_memory.transfer.file_names import decode_id, decode_name, encode_id
 
 TYPE_CHECKING = False
@@ -17,22 +19,22 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.files.safe_directory import SafeDirectory
 
-    from .sync_memory import Remembered
+    from .sync_state import SyncState
 
 ERASED = "erased"
 SUFFIXES = {
-    capsules.FOLDER: capsules.SUFFIX,
-    artifacts.FOLDER: artifacts.SUFFIX,
+    CAPSULES.folder: CAPSULES.suffix,
+    ARTIFACTS.folder: ARTIFACTS.suffix,
     record_files.FOLDER: record_files.SUFFIX,
-    workspace_files.REASONING: workspace_files.SUFFIX,
-    workspace_files.TASKS: workspace_files.SUFFIX,
+    reasoning_task_files.REASONING: reasoning_task_files.SUFFIX,
+    reasoning_task_files.TASKS: reasoning_task_files.SUFFIX,
 }
 _BEGIN = re.compile(rb"^<<<<<<< ", re.MULTILINE)
 _MIDDLE = re.compile(rb"^=======\r?$", re.MULTILINE)
 _END = re.compile(rb"^>>>>>>> ", re.MULTILINE)
 
 
-class FoundFile:
+class FolderFile:
     """A file of the folder; its content only if it changed since the last sync."""
 
     __slots__ = ("content", "hash", "path")
@@ -44,7 +46,6 @@ class FoundFile:
 
     @property
     def is_changed(self) -> bool:
-        """Return whether the file changed since the last sync."""
         return self.content is not None
 
     def text(self) -> str:
@@ -59,16 +60,16 @@ class FolderScan:
         self._tree = tree
         self._max_bytes = max_bytes
         self._scope = scope
-        self.files: dict[str, dict[str, FoundFile]] = {folder: {} for folder in SUFFIXES}
+        self.files: dict[str, dict[str, FolderFile]] = {folder: {} for folder in SUFFIXES}
         """The files by folder and path."""
         self.tombstones: set[str] = set()
         """The ids of erased things."""
         self.skipped: dict[str, str] = {}
         """The files that cannot be used, with the reason."""
 
-    def read(self, remembered: list[Remembered], check_cancelled: Callable[[], None]) -> None:
-        """Read and hash every file; keep the content of those that differ from the remembered state."""
-        known = {one.file: one for one in remembered}
+    def load(self, states: list[SyncState], check_cancelled: Callable[[], None]) -> None:
+        """Read and hash every file; keep the content of those that changed since the last sync."""
+        known = {one.file: one for one in states}
         for folder, suffix in SUFFIXES.items():
             paths = [
                 path
@@ -83,11 +84,10 @@ class FolderScan:
                 self._read_tombstone(path)
 
     def content(self, path: str) -> bytes:
-        """Return the content of an unchanged file."""
         return self._tree.read(path, max_bytes=self._max_bytes) or b""
 
     def is_blocked(self, path: str) -> bool:
-        """Return whether a file cannot be read, so that nothing is known of it."""
+        """Return True if a file cannot be read, so that nothing is known of it."""
         return path in self.skipped or any(path.startswith(f"{one}/") for one in self.skipped)
 
     def _list(self, folder: str, suffix: str) -> list[str]:
@@ -98,7 +98,7 @@ class FolderScan:
             return []
         for link in self._tree.skipped:
             if link.startswith(f"{folder}/"):
-                self.skipped[_shown(link)] = "it is a link or nested too deeply, and is not followed"
+                self.skipped[_display_path(link)] = "it is a link or nested too deeply, and is not followed"
         return found
 
     def _is_in_scope(self, path: str) -> bool:
@@ -108,27 +108,27 @@ class FolderScan:
         return workspace is not None and workspace in self._scope
 
     def _is_ours(self, folder: str, path: str) -> bool:
-        is_work = folder in (workspace_files.REASONING, workspace_files.TASKS)
-        return not is_work or workspace_files.table_of(path) is not None
+        is_work = folder in (reasoning_task_files.REASONING, reasoning_task_files.TASKS)
+        return not is_work or reasoning_task_files.table_at_path(path) is not None
 
-    def _add(self, folder: str, path: str, known: Remembered | None) -> None:
+    def _add(self, folder: str, path: str, known: SyncState | None) -> None:
         try:
             content = self._tree.read(path, max_bytes=self._max_bytes)
         except MossError as error:
-            self.skipped[_shown(path)] = error.message
+            self.skipped[_display_path(path)] = error.message
             return
         if content is None:
             return  # removed since it was listed
-        if known is None and _shown(path) != path:
-            self.skipped[_shown(path)] = "its name is not UTF-8"
+        if known is None and _display_path(path) != path:
+            self.skipped[_display_path(path)] = "its name is not UTF-8"
             return
         hashed = digest(content)
-        if known is not None and known.has(hashed):
-            self.files[folder][path] = FoundFile(path, hashed, None)
+        if known is not None and known.has_hash(hashed):
+            self.files[folder][path] = FolderFile(path, hashed, None)
         elif has_conflict_markers(content):
             self.skipped[path] = "it has conflict markers of git; settle the merge first"
         else:
-            self.files[folder][path] = FoundFile(path, hashed, content)
+            self.files[folder][path] = FolderFile(path, hashed, content)
 
     def _read_tombstone(self, path: str) -> None:
         try:
@@ -148,11 +148,11 @@ def workspace_of(path: str) -> str | None:
 
 
 def has_conflict_markers(content: bytes) -> bool:
-    """Return whether a file has the marks of an unsettled merge, in their order."""
+    """Return True if a file has the marks of an unsettled merge, in their order."""
     begin = _BEGIN.search(content)
     middle = _MIDDLE.search(content, begin.end()) if begin else None
     return middle is not None and _END.search(content, middle.end()) is not None
 
 
-def _shown(path: str) -> str:
+def _display_path(path: str) -> str:
     return path.encode("utf-8", "replace").decode()

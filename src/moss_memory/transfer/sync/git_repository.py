@@ -24,22 +24,20 @@ class GitRepository:
         self._branch = self._run("symbolic-ref", "--short", "HEAD")[1].strip()
         if not self._branch:
             raise invalid_request(f"the repository of {folder} is on no branch; `git switch` to one first", path="git")
-        self._remote = self._run("config", f"branch.{self._branch}.remote")[1].strip() or self._first_remote()
+        self._remote = self._run("config", f"branch.{self._branch}.remote")[1].strip()
+        if not self._remote:
+            remotes = self._run("remote")[1].split()
+            self._remote = "origin" if "origin" in remotes else next(iter(remotes), "")
         for name in (self._branch, self._remote):
             if name.startswith("-"):  # git would take it for an option, and an option can name a program
                 raise invalid_request(f"the branch or remote {name!r} of {folder} begins with a hyphen", path="git")
 
     @property
     def has_remote(self) -> bool:
-        """Return whether there is a remote to pull from and to push to."""
         return bool(self._remote)
 
-    def _first_remote(self) -> str:
-        remotes = self._run("remote")[1].split()
-        return "origin" if "origin" in remotes else remotes[0] if remotes else ""
-
     def commit(self, message: str) -> bool:
-        """Commit the changes of the folder; return whether there were any."""
+        """Commit the changes of the folder; return True if there were any."""
         self._must("add", "--all", "--", ".")
         if self._run("diff", "--cached", "--quiet", "--", ".")[0] == 0:
             return False
@@ -88,8 +86,8 @@ class GitRepository:
             raise self._failed(words[0], problem or output)
 
     def _failed(self, command: str, problem: str) -> MossError:
-        said = problem.strip()[:_SHOWN_CHARS]
-        return invalid_request(f"`git {command}` failed in {self._folder}: {said}", path="git")
+        message = problem.strip()[:_SHOWN_CHARS]
+        return invalid_request(f"`git {command}` failed in {self._folder}: {message}", path="git")
 
     def _run(self, *words: str) -> tuple[int, str, str]:
         import subprocess  # only `--git` needs it

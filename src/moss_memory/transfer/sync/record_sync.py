@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError
 from moss_memory.tools.record.capabilities import registry_of
 from moss_memory.tools.record.record_erase import erase_record
 from moss_memory.tools.record.submission import add_events
-from moss_memory.transfer.export_layout import digest, record_path_of
+from moss_memory.transfer.export_layout import digest, record_path
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.families import record_files
 from moss_memory.transfer.families import records as record
 from moss_memory.transfer.file_names import encode_id
 
 from .folder_scan import ERASED
-from .sync_memory import GONE, Remembered
+from .sync_state import GONE, SyncState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-    from .folder_scan import FoundFile
+    from .folder_scan import FolderFile
     from .sync_run import SyncRun
 
 FAMILY = "record"
@@ -30,19 +29,16 @@ _ORDER = {table.name: index for index, table in enumerate(record.TABLES)}
 
 
 class RecordSync:
-    """The sync of all records."""
-
-    def __init__(self, run: SyncRun, remembered: list[Remembered]) -> None:
+    def __init__(self, run: SyncRun, states: list[SyncState]) -> None:
         self._run = run
-        self._memory = {one.subject: one for one in remembered if one.family == FAMILY}
+        self._states = {one.subject: one for one in states if one.family == FAMILY}
         self._rows: dict[str, tuple[str, int]] = {}
-        self._files: dict[str, FoundFile] = {}
+        self._files: dict[str, FolderFile] = {}
         self._takes: list[str] = []
         self._erases: list[str] = []
         self._to_write: list[str] = []
 
     def decide(self, tx: ReadTransaction) -> None:
-        """Compare everything and note what to do."""
         run = self._run
         newest: dict[int, int] = dict(tx.stream(_NEWEST))
         self._rows = {
@@ -51,8 +47,8 @@ class RecordSync:
             if run.is_in_scope(workspace)
         }
         self._match_files()
-        for record_id in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
-            known, found, row = self._memory.get(record_id), self._files.get(record_id), self._rows.get(record_id)
+        for record_id in sorted(self._states.keys() | self._files.keys() | self._rows.keys()):
+            known, found, row = self._states.get(record_id), self._files.get(record_id), self._rows.get(record_id)
             if known is not None and found is None and run.scan.is_blocked(known.file):
                 continue
             if record_id in run.scan.tombstones:
@@ -67,50 +63,38 @@ class RecordSync:
             elif known is None or known.pending is not None or known.change_seq != row[1]:
                 self._to_write.append(record_id)
 
-    def _without_row(self, record_id: str, known: Remembered | None, found: FoundFile | None) -> None:
+    def _without_row(self, record_id: str, known: SyncState | None, found: FolderFile | None) -> None:
         run = self._run
         if known is None:
             self._takes.append(record_id)
         elif run.write(f"{ERASED}/{encode_id(record_id)}", f"{FAMILY}\n".encode(), "*"):
             run.remove(known.file, GONE if found is None else found.hash)
             run.count("erased")
-            run.settled[FAMILY, record_id] = []
+            run.states_after_write[FAMILY, record_id] = []
 
     def _match_files(self) -> None:
         for path, found in self._run.scan.files[record_files.FOLDER].items():
             record_id = path.rpartition("/")[2].removesuffix(record_files.SUFFIX)
-            if found.is_changed:
-                try:
+            with self._run.skip_if_invalid(path):
+                if found.is_changed:
                     rows = record_files.RecordRows()
-                    said = rows.add(path, found.text(), verify=True)
-                    if said != record_id or path != record_path_of(record_id, rows.rows[-1][2]["workspace_norm"]):
+                    id_in_file = rows.add(path, found.text(), verify=True)
+                    if id_in_file != record_id or path != record_path(record_id, rows.rows[-1][2]["workspace_norm"]):
                         raise InvalidRow("its id or its workspace is not the one of its path")
-                except UnicodeDecodeError:
-                    self._skip(path, "it is not UTF-8")
-                    continue
-                except (InvalidRow, MossError) as error:
-                    self._skip(path, str(getattr(error, "message", error)))
-                    continue
-            self._files[record_id] = found
-
-    def _skip(self, path: str, why: str) -> None:
-        self._run.skipped[path] = self._run.scan.skipped[path] = why[:300]
+                self._files[record_id] = found
 
     def is_needed(self) -> bool:
-        """Return whether there is anything to do."""
         return bool(self._takes or self._erases or self._to_write)
 
     def count(self, tx: ReadTransaction) -> None:
-        """Count what would happen, for a dry run."""
         for record_id in self._takes:
-            if not self._submissions(record_id) <= self._known_submissions(tx, record_id):
+            if not self._submissions(record_id) <= self._stored_submissions(tx, record_id):
                 self._run.counts["taken"] += 1
         self._run.counts["erased"] += len(self._erases)
         for record_id in self._to_write:
             self._write_file(tx, record_id)
 
     def apply(self, tx: Transaction) -> None:
-        """Add new records, erase the erased ones, then list the files to write."""
         for record_id in self._erases:
             self._erase(tx, record_id)
         self._take_all(tx)
@@ -120,7 +104,7 @@ class RecordSync:
     def _submissions(self, record_id: str) -> set[str]:
         return record_files.submissions_of(self._files[record_id].text())
 
-    def _known_submissions(self, tx: ReadTransaction, record_id: str) -> set[str]:
+    def _stored_submissions(self, tx: ReadTransaction, record_id: str) -> set[str]:
         rows = tx.stream(
             "select submission_id from observations where record_row ="
             " (select row_id from records where payload_id = :id)",
@@ -135,12 +119,12 @@ class RecordSync:
         new = []
         for record_id in self._takes:
             found = self._files[record_id]
-            if not self._submissions(record_id) <= self._known_submissions(tx, record_id):
+            if not self._submissions(record_id) <= self._stored_submissions(tx, record_id):
                 added.add(found.path, found.text())
                 new.append(record_id)
                 self._run.count("taken", file=found.path, content=found.content)
         offsets = {series: tx.value(query) for series, query in record.SERIES.items()}
-        incoming = record.Incoming(tx, offsets, "error", as_exported=False)
+        incoming = record.RecordImport(tx, offsets, "error", as_exported=False)
         for table, where, values, more in sorted(added.rows, key=lambda one: _ORDER[one[0].name]):
             tx.check_cancelled()
             incoming.add(table, where, values, more)
@@ -154,36 +138,28 @@ class RecordSync:
         if record_id in self._rows:
             erase_record(tx, None, record_id)[0].execute(tx)
             tx.erase_after_commit({}, field="complete", anything=True)
-        found = self._files.get(record_id)
-        if found is not None:
+        if (found := self._files.get(record_id)) is not None:
             self._run.remove(found.path, found.hash)
-        if record_id in self._memory:
-            self._run.remove_state(FAMILY, record_id)
+        if record_id in self._states:
+            self._run.states[FAMILY, record_id] = []
         self._run.count("erased")
 
     def _write_file(self, tx: ReadTransaction, record_id: str) -> None:
         file = next(record_files.records_in(tx, "payload_id = :id", id=record_id))
-        known, found, run = self._memory.get(record_id), self._files.get(record_id), self._run
-        content, path = file.encode(), record_path_of(record_id, file.values["workspace_norm"])
+        known, found, run = self._states.get(record_id), self._files.get(record_id), self._run
+        content, path = file.encode(), record_path(record_id, file.values["workspace_norm"])
         hashed = digest(content)
         seq: int = tx.value(
             "select max(row_id) from observations where record_row = :row", {"row": file.values["row_id"]}
         )
         is_same = found is not None and (
             found.hash == hashed
-            or (found.is_changed and self._submissions(record_id) == self._known_submissions(tx, record_id))
+            or (found.is_changed and self._submissions(record_id) == self._stored_submissions(tx, record_id))
         )
-        if found is not None and is_same:
-            if known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
-                run.remember_state(Remembered(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
-            return
-        present = GONE if found is None else found.hash
-        if not run.write(path, content, present):
-            run.skipped.setdefault(path, "another file is in its place")
-            return
-        run.count("written", file=path, content=content)
-        run.remember_state(Remembered(FAMILY, record_id, path, record_id, present, hashed, hashed, seq))
-        run.settled[FAMILY, record_id] = [Remembered(FAMILY, record_id, path, record_id, hashed, None, hashed, seq)]
+        if found is None or not is_same:
+            run.write_row(SyncState(FAMILY, record_id, path, record_id, hashed, None, hashed, seq), content, found)
+        elif known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
+            run.save_state(SyncState(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
 
 
 def _add_missing_events(tx: Transaction, record_id: str) -> None:

@@ -9,22 +9,24 @@ from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.files.safe_directory import SafeDirectory
 from moss_memory.storage.files.sandbox import real_path
+from moss_memory.storage.transaction_context import committing
 from moss_memory.transfer.export_layout import digest
-from moss_memory.transfer.families import artifacts, capsules
+from moss_memory.transfer.families.artifacts import ARTIFACTS
+from moss_memory.transfer.families.capsules import CAPSULES
 
+from .capsule_artifact_sync import NamedSync
 from .folder_scan import FolderScan
-from .named_sync import NamedSync
+from .reasoning_task_sync import WorkSync
 from .record_sync import RecordSync
-from .sync_memory import GONE, SyncMemory
 from .sync_run import SyncRun
-from .work_sync import WorkSync
+from .sync_state import GONE, SyncStateTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine, ReadTransaction, Transaction
 
 PRIVATE = ".moss-sync"
@@ -54,11 +56,9 @@ class Plan:
         self.is_applied = False
 
     def is_needed(self) -> bool:
-        """Return whether anything changes."""
         return self.run.changes_anything() or any(part.is_needed() for part in self.parts)
 
     def count(self, tx: ReadTransaction) -> None:
-        """Count what would happen."""
         for part in self.parts:
             part.count(tx)
 
@@ -88,7 +88,6 @@ class FolderSync:
         self._timeout_s = timeout_s
 
     def run(self) -> dict[str, Any]:
-        """Sync and return the counts."""
         config = self._call.config
         if not self._folder.strip():
             raise invalid_request("give a folder, or set sync_folder in the configuration", path="folder")
@@ -102,66 +101,56 @@ class FolderSync:
         tree = SafeDirectory(self._folder, home=config.home, create=not self._dry_run, temporary=PRIVATE)
         try:
             tree.claim()
-            _refuse_home(tree.path, config.home)
-            memory = SyncMemory(identity_of(tree.path), self._marker(tree))
+            if tree.path == config.home:
+                raise invalid_request("the home folder has the store itself; sync a folder beside it", path="folder")
+            states = SyncStateTable(identity_of(tree.path), self._marker(tree))
             scan = FolderScan(tree, config.import_max_bytes, self._scope)
-            scan.read(self._read(memory.load), self._call.check_cancelled)
+            scan.load(self._read(states.load), self._call.check_cancelled)
             mark = self._engine.change_token()
-            plan = self._read(lambda tx: self._decide(tx, scan, memory))
+            plan = self._read(lambda tx: self._decide(tx, scan, states))
             run = plan.run
             if self._dry_run:
                 self._read(plan.count)
             elif plan.is_needed():
-                run = self._write(lambda tx: self._apply(tx, plan, mark, memory))
+                run = self._write(lambda tx: self._apply(tx, plan, mark, states))
                 self._change_files(tree, run)
-                if run.settled:
-                    self._write(lambda tx: _save(tx, memory, run), event=False)
-            return {"folder": tree.path, **run.answer()}
+                if run.states_after_write:
+                    self._write(lambda tx: _save(tx, states, run), event=False)
+            return {"folder": tree.path, **run.to_response()}
         finally:
             tree.close()
 
-    def _decide(self, tx: ReadTransaction, scan: FolderScan, memory: SyncMemory) -> Plan:
+    def _decide(self, tx: ReadTransaction, scan: FolderScan, states: SyncStateTable) -> Plan:
         """Compare folder and store; the store is only read."""
         closed = tuple(self._call.config.disabled_types)
         run = SyncRun(scan, scope=self._scope, settle=self._settle, dry_run=self._dry_run)
-        remembered = memory.load(tx)
-        parts: list[Any] = [
-            NamedSync(run, module, remembered)
-            for module in (capsules, artifacts)
-            if module.versioned.family not in closed
-        ]
+        last = states.load(tx)
+        named = [family for family in (CAPSULES, ARTIFACTS) if family.versioned.family not in closed]
+        parts: list[Any] = [NamedSync(run, family, last) for family in named]
         if "record" not in closed:
-            parts.append(RecordSync(run, remembered))
+            parts.append(RecordSync(run, last))
         if not {"reasoning", "task"} & set(closed):
-            parts.append(WorkSync(run, remembered))
+            parts.append(WorkSync(run, last))
         for part in parts:
             part.decide(tx)
         return Plan(run, parts, scan)
 
-    def _apply(self, tx: Transaction, plan: Plan, mark: object, memory: SyncMemory) -> SyncRun:
+    def _apply(self, tx: Transaction, plan: Plan, mark: object, states: SyncStateTable) -> SyncRun:
         """Change the store; decide again if it was changed since it was read."""
         tx.begin()
         if plan.is_applied or mark is None or self._engine.change_token() != mark:
-            plan = self._decide(tx, plan.scan, memory)
+            plan = self._decide(tx, plan.scan, states)
         plan.is_applied = True  # a transaction that is run again has to decide again
         for part in plan.parts:
             part.apply(tx)
-        memory.save(tx, plan.run.remember)
+        states.save(tx, plan.run.states)
         if not any(plan.run.counts.values()):
             tx.skip_event()
         return plan.run
 
     def _read(self, body: Callable[[ReadTransaction], Any]) -> Any:
-        tx = self._engine.begin_read(snapshot=True, call=self._call)
-        try:
-            found = body(tx)
-            tx.commit()
-        except BaseException:
-            tx.rollback()
-            raise
-        finally:
-            tx.release()
-        return found
+        with committing(self._engine.begin_read(snapshot=True, call=self._call)) as tx:
+            return body(tx)
 
     def _write(self, body: Callable[[Transaction], Any], *, event: bool = True) -> Any:
         def run(tx: Transaction) -> Any:
@@ -201,9 +190,9 @@ class FolderSync:
         tree.sync()
 
 
-def _save(tx: Transaction, memory: SyncMemory, run: SyncRun) -> None:
+def _save(tx: Transaction, states: SyncStateTable, run: SyncRun) -> None:
     tx.begin()
-    memory.save(tx, run.settled)
+    states.save(tx, run.states_after_write)
 
 
 def _hash_at(tree: SafeDirectory, path: str, run: SyncRun) -> str:
@@ -221,7 +210,7 @@ def identity_of(path: str) -> str:
 
 
 def in_repository(path: str) -> bool:
-    """Return whether a folder is in a git work tree."""
+    """Return True if a folder is in a git work tree."""
     while True:
         if os.path.lexists(os.path.join(path, ".git")):
             return True
@@ -229,8 +218,3 @@ def in_repository(path: str) -> bool:
         if above == path:
             return False
         path = above
-
-
-def _refuse_home(path: str, home: str) -> None:
-    if path == home:
-        raise invalid_request("the home folder has the store itself; sync a folder beside it", path="folder")

@@ -58,7 +58,7 @@
     return path;
   }
 
-  // Cards without a link say nothing by their place: they stand in rows below the others, as wide as what is seen.
+  // The position of a card without a link has no meaning: such cards are in rows below the others, as wide as the canvas.
   function inRows(cards, { width, height }, seen) {
     const most = Math.max(Math.floor((Math.max(width, seen) - 2 * MARGIN + GAP) / (WIDTH + GAP)), 1);
     let top = height ? height - MARGIN + 2 * GAP : MARGIN;
@@ -95,7 +95,7 @@
       return { nodes: kept, edges: edges.filter((edge) => ids.has(edge.from) && ids.has(edge.to)) };
     }
 
-    // Narrow canvases show more of a graph that grows sideways: of both directions the larger picture is taken.
+    // Lay the graph out in both directions and take the one with the larger picture.
     laidOut() {
       const { width, height } = this.canvas.getBoundingClientRect();
       const upwards = this.layout("BT");
@@ -185,7 +185,7 @@
       this.places.set(node.id, { group, x, y, node, text, title, height });
     }
 
-    // Below nine pixels nothing but titles is shown, in letters as large as the card allows.
+    // If letters would be smaller than nine pixels, only titles are shown, as large as the card allows.
     retitle() {
       const size = this.scale < READABLE ? Math.min(Math.ceil(9 / this.scale), 22) : 12;
       if (size === this.letters) return;
@@ -203,7 +203,7 @@
       }
     }
 
-    // Which part is seen: scale, and the point of the picture at the middle, which stays inside of it.
+    // The visible part: the scale, and the point of the picture at the middle of the canvas, which stays inside the picture.
     move() {
       this.x = Math.min(Math.max(this.x, 0), this.size.width);
       this.y = Math.min(Math.max(this.y, 0), this.size.height);
@@ -245,7 +245,7 @@
       }
     }
 
-    // The text of a node in full, in the place of the list; its address leads to the same as a page.
+    // Show the full text of a node instead of the list; the address of the link shows it as a page.
     async open(id) {
       const drawer = this.root.querySelector("[data-drawer]");
       const own = [...this.root.querySelectorAll("a[data-node]")].find((one) => one.dataset.node === id);
@@ -259,7 +259,7 @@
       document.dispatchEvent(new Event("moss:shown"));
     }
 
-    // The kept view stays where it was; filters show again what they have chosen.
+    // Restore the view and the filters.
     again(keep) {
       this.letters = 0;
       const { x, y, scale } = this;

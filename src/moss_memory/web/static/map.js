@@ -1,4 +1,4 @@
-// The map: dots on a canvas. Text of the store is only ever drawn or set as text.
+// The map: dots on a canvas. Stored text is drawn or set as text, never as HTML.
 (() => {
   "use strict";
   const card = document.getElementById("map");
@@ -41,7 +41,7 @@
 
   const at = (dot) => [view.x + dot[X] * view.scale, view.y + dot[Y] * view.scale];
 
-  // Quiet tints, a golden angle apart: neighbours in the list differ, and no tint is as strong as a family's colour.
+  // Pale tints, a golden angle apart, so that neighbours in the list differ.
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const tint = (number, isEdge) => {
     const hue = (40 + number * 137.508) % 360;
@@ -78,7 +78,7 @@
     return { x: left, y: top };
   }
 
-  // Each text goes to the first place near its own that covers no other text and the fewest dots; without one it is left out.
+  // Each label is drawn at the first position nearby that covers no other label and the fewest dots; without one it is omitted.
   function write(context, texts, font, taken, marks) {
     context.font = `${font} ${colour("body", "fontFamily")}`;
     context.textAlign = "center";

@@ -1,9 +1,9 @@
-// What the pages do beyond plain HTML: the search key, copying, choices that act at once, and changes as they come.
+// Behaviour of all pages: the search key, copying, forms that submit on a choice, live changes.
 "use strict";
 (() => {
   const base = document.body.dataset.base;
 
-  // Only this origin reads it: by this the root of the server knows a browser that has signed in.
+  // The start page of the server reads this and opens the pages in a browser that has signed in; no other origin can.
   try {
     localStorage.setItem(document.body.dataset.pages, base);
   } catch {
@@ -18,7 +18,7 @@
     }
   });
 
-  // What looks like a button is pressed as one.
+  // The space bar presses links with the role of a button.
   document.addEventListener("keydown", (event) => {
     if (event.key === " " && event.target.matches('a[role="button"]')) {
       event.preventDefault();
@@ -39,14 +39,14 @@
     if (!button) return;
     try {
       await navigator.clipboard.writeText(button.dataset.copy);
-      said(button, "Copied");
+      showNote(button, "Copied");
     } catch {
-      said(button, "Press Ctrl+C to copy");
+      showNote(button, "Press Ctrl+C to copy");
       getSelection().selectAllChildren(button.querySelector("code") || button);
     }
   });
 
-  function said(button, text) {
+  function showNote(button, text) {
     let note = button.parentElement.querySelector(".copied");
     if (!note) {
       note = document.createElement("span");
@@ -80,32 +80,32 @@
     history.replaceState(history.state, "", here);
   }
 
-  // A page without a result that the server still computes asks again.
+  // A page whose result is still being computed is loaded again.
   const PENDING_MS = 1000;
   let pending;
-  function settle() {
+  function update() {
     localTimes();
     for (const box of document.querySelectorAll("[data-from-end]")) box.scrollLeft = box.scrollWidth;
-    reachable();
+    makeScrollableFocusable();
     clearTimeout(pending);
     if (document.querySelector("[data-pending]")) pending = setTimeout(() => htmx.trigger("#page", "moss:changed"), PENDING_MS);
   }
 
-  // What scrolls sideways is reached by the keyboard, what does not is no stop on its way.
-  function reachable() {
+  // Boxes that scroll sideways can be focused by the keyboard; others cannot.
+  function makeScrollableFocusable() {
     for (const box of document.querySelectorAll(".prose pre, .prose table, .diff")) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   }
-  settle();
-  window.addEventListener("resize", reachable);
+  update();
+  window.addEventListener("resize", makeScrollableFocusable);
   const current = document.querySelector(".places [aria-current]");
   if (current) current.closest("ul").scrollLeft = current.offsetLeft - 24; // scrollIntoView would move where Tab begins
-  document.addEventListener("htmx:after:swap", settle);
-  document.addEventListener("moss:shown", settle);
+  document.addEventListener("htmx:after:swap", update);
+  document.addEventListener("moss:shown", update);
 
-  // Only a page in view listens; one that comes into view again first catches up.
+  // Only a visible page receives changes; a page that becomes visible again first gets the missed ones.
   let source = null;
   let seq = document.body.dataset.seq;
   function listen() {
@@ -121,9 +121,9 @@
           htmx.trigger("#page", "moss:changed");
         }
       });
-      source.onopen = () => answers(true);
+      source.onopen = () => setAnswering(true);
       source.onerror = () => {
-        answers(false);
+        setAnswering(false);
         if (source.readyState !== EventSource.CLOSED) return;
         source = null;
         setTimeout(listen, RETRY_MS);
@@ -131,19 +131,19 @@
     }
   }
 
-  // A server that has stopped is said on the page, with the time at which it was last heard.
+  // If the server stops, a notice shows the time of its last answer.
   const RETRY_MS = 5000;
   const stopped = document.getElementById("stopped");
-  function answers(well) {
-    if (!well && stopped.hidden) {
+  function setAnswering(isAnswering) {
+    if (!isAnswering && stopped.hidden) {
       const time = stopped.querySelector("time");
       const now = new Date();
       time.dateTime = now.toISOString();
       time.title = time.dateTime;
       time.textContent = formats.moment.format(now);
     }
-    stopped.hidden = well;
-    document.body.classList.toggle("unanswered", !well);
+    stopped.hidden = isAnswering;
+    document.body.classList.toggle("unanswered", !isAnswering);
   }
   document.addEventListener("visibilitychange", listen);
   window.addEventListener("pagehide", () => {

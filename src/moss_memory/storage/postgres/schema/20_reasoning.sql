@@ -1,8 +1,8 @@
 -- Reasoning: branches, append-only documents, a versioned graph, merges and conflicts.
 
--- The last number given out in each series. Writers of one workspace come one after the other, so within a workspace
--- numbers rise in the order of commits; those of other workspaces take theirs without waiting for them. A number whose
--- row is deleted is never given out again; one whose call failed is, unless others went on from there.
+-- The last number of each series. Writers of one workspace wait for each other, so within a workspace numbers rise in
+-- the order of commits; writers of other workspaces do not wait. The number of a deleted row is never reused; that of a
+-- failed call is, unless another call has taken a later one.
 create sequence seq_numbers minvalue 0 start with 0;
 create sequence branch_numbers minvalue 0 start with 0;
 select setval('seq_numbers', 0), setval('branch_numbers', 0);
@@ -25,7 +25,7 @@ end $$;
 create trigger numbers_set instead of insert or update or delete on numbers
   for each row execute function set_numbers();
 
--- Reserve a range of consecutive numbers and return the last. The lock is held for the moment of taking them, not until the commit.
+-- Reserve a range of consecutive numbers and return the last. The lock is released at once, not at the commit.
 create function take_numbers(taken_from text, so_many bigint) returns bigint language plpgsql as $$
 declare
   counter text := taken_from || '_numbers';
@@ -49,7 +49,7 @@ create table workspaces (
   focus_id       text collate "C"
 );
 
--- A branch keeps its id when it is renamed; its base is a snapshot: what the base showed at base_seq.
+-- A branch keeps its id when it is renamed; its base is a snapshot of another one at base_seq.
 create table branches (
   branch_id      bigint primary key,
   workspace_norm text collate "C" not null,
@@ -63,7 +63,7 @@ create table branches (
 create unique index branches_by_name on branches (workspace_norm, name);
 create index branches_by_base on branches (base_id) where base_id is not null;
 
--- Which documents a branch has written to itself: 'log' for entries, 'graph' for versions.
+-- The documents that a branch has written itself: 'log' for entries, 'graph' for versions.
 create table documents (
   branch_id bigint not null,
   shape     text collate "C" not null,
@@ -98,8 +98,8 @@ create index doc_entries_by_origin on doc_entries (branch_id, doc, source_event_
 
 create index doc_entries_by_card on doc_entries (branch_id, doc, card_id) where card_id is not null;
 
--- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and what it wrote itself
--- after own_after: the reset's own number, or an earlier one where nothing is hidden in between.
+-- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and its own entries
+-- after own_after: the reset's own number, or an earlier one if no entry in between is hidden.
 create table resets (
   seq        bigint primary key,
   branch_id  bigint not null,
@@ -125,8 +125,8 @@ create table tags (
 
 create index tags_by_branch on tags (branch_id);
 
--- Nodes (with a type) and edges (with from, rel and to), one row a version. The key of a node is its id, of an
--- edge `from|rel|to`. A version holds from seq until next_seq; state is equal when two versions say the same.
+-- Nodes (with a type) and edges (with from, rel and to), one row for each version. The key of a node is its id, of an
+-- edge `from|rel|to`. A version is valid from seq until next_seq; equal versions have the same state.
 create table graph_versions (
   seq            bigint primary key,
   branch_id      bigint not null,
@@ -156,7 +156,7 @@ create index graph_nodes_by_type on graph_versions (branch_id, doc, type, seq, n
   where type is not null;
 create index graph_nodes_by_status on graph_versions (branch_id, doc, status, seq, next_seq, deleted)
   where status is not null;
--- What a branch says now: statuses are left behind, and the versions that had them would be walked past.
+-- The current versions of a branch: an index of statuses would lead to many old versions.
 create index graph_nodes_by_present_status on graph_versions (branch_id, doc, status, seq)
   where status is not null and next_seq = 9223372036854775807;
 create index graph_edges_by_from on graph_versions (branch_id, doc, from_id, seq, next_seq, deleted)
@@ -172,7 +172,7 @@ create table graph_tags (
   primary key (branch_id, doc, tag, seq)
 );
 
--- The version of a derived branch's key that its base last took in or turned down.
+-- The version of a derived branch's key that was last merged into its base, or refused.
 create table graph_merges (
   from_id  bigint not null,
   doc      text collate "C" not null,

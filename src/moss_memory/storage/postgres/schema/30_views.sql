@@ -1,4 +1,4 @@
--- What the search finds, in the same columns for every family.
+-- The searchable rows of every family in the same columns.
 
 create view note_rows as
   select seq as row_id, workspace_norm, title, content,
@@ -13,7 +13,7 @@ create view node_rows as
 create view record_rows as
   select row_id, workspace_norm, type, payload_id, title, search_text, updated_at, change_seq, deleted_at from records;
 
--- One row a document. doc = row_id * 16 + the family's code. Deleted rows are indexed too; `live` marks the others.
+-- One row for each document. doc = row_id * 16 + the family's code. Deleted rows are indexed too; `live` marks the others.
 create view search_source as
   select row_id * 16 as doc, search_title as title, capsule_text as body, workspace_norm as workspace,
     deleted_at is null as live from capsules
@@ -26,7 +26,7 @@ create view search_source as
   union all
   select row_id * 16 + 4, title, search_text, workspace_norm, true from records;
 
--- What can be searched by meaning, and when it last changed.
+-- The texts that can be searched by meaning, with the time of their last change.
 create view embeddable as
   select row_id * 16 as doc, updated_at, change_seq from capsules where deleted_at is null
   union all

@@ -1,6 +1,5 @@
--- Which documents a transaction has changed, so that it brings the index up to date before it commits: words are found
--- by Moss itself, not by the database. Every transaction empties the table of its own rows, and nobody sees another's,
--- so it is always empty to those who look; it needs no log.
+-- The documents that a transaction has changed and indexes before it commits: Moss searches words itself. Every
+-- transaction deletes its own rows before its commit, so no other one ever reads any; the table needs no log.
 
 create unlogged table changed_documents (doc bigint not null);
 

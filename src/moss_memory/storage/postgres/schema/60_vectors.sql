@@ -1,7 +1,7 @@
--- Search by meaning: one vector a document, and the documents that still wait for one.
+-- Search by meaning: one vector for each document, and the queue of documents without one.
 
--- Numbers are never given out twice, also not when everything is forgotten. Which transaction wrote a vector tells a
--- process what may be new to it: one that was begun earlier and is committed later has a smaller number.
+-- Numbers are never reused, also not after all rows are deleted. A process finds new vectors by the transaction that
+-- wrote them: one that began earlier and is committed later has a smaller number.
 create sequence vectors_seq;
 create table vectors (
   seq    bigint primary key default nextval('vectors_seq'),
@@ -19,8 +19,8 @@ create table unembedded (
   doc bigint not null unique
 );
 
--- A vector holds for the text it was made from: when that changes or goes away, so does the vector. Who writes vectors
--- has marked the row that waits; so that one is removed first, and by then the vector is seen.
+-- Delete the vector of a text that is changed or deleted. A writer of vectors locks the row of the queue, so that row is
+-- deleted first: after that the vector is visible.
 create function embed_later(document bigint, again boolean) returns void language plpgsql as $$
 begin
   delete from unembedded where doc = document;

@@ -41,7 +41,6 @@ def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
 
 
 def invalid_utf8_error(found: dict[str, Any], home: str) -> MossError:
-    """Return the error for a row with invalid UTF-8."""
     column = f"{found['table']} row {found['row']!r}, {found['column']}" if "row" in found else found["table"]
     return MossError(
         "STORAGE_CORRUPT",

@@ -67,7 +67,6 @@ def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) ->
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file if it exists."""
     import shutil
     import stat
 

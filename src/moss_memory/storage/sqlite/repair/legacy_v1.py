@@ -9,11 +9,10 @@ import sys
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.rows.ids import new_id, wall_clock_ms
 from moss_memory.rows.names import DEFAULT_WORKSPACE, NAME_MAX_CHARS, estimate_tokens, normalize_name, pluralize
+from moss_memory.storage.call import CHANGES_PER_CALL, new_id, wall_clock_ms
 from moss_memory.storage.sqlite.backup import backup_file, remove
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
-from moss_memory.storage.transaction import CHANGES_PER_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import os
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.storage.access import TABLES as ACCESS_TABLES
+from moss_memory.storage.server_tables import TABLES as ACCESS_TABLES
 from moss_memory.storage.sqlite.connections import migrate, only_value, run_migrations
 from moss_memory.storage.sqlite.dump import TABLES
 from moss_memory.storage.sqlite.file_kind import ORIGINAL, schema_of

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import HINT, ResponseSchema, file_path, flag, integer, list_of, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
-from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, count_only, open_conflicts
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -21,6 +23,7 @@ from .document_refs import (
     NOTES,
     TRACE,
     BranchRow,
+    add_branch,
     bootstrap,
     branch_for_writing,
     branch_named,
@@ -28,21 +31,20 @@ from .document_refs import (
     find_branch,
 )
 from .visibility import update_visibility
-from .visible_ranges import last_number, reserve_numbers
+from .visible_ranges import last_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 BranchName = Annotated[str, "branch name"]
 ExistingBranch = Annotated[str, "existing branch"]
 
 BRANCHES_MAX = 1000
+_DEFAULTS = {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
 _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 
 
@@ -54,9 +56,10 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
         **WORKSPACE,
         "storage_dir": file_path("the home folder"),
         "schema_version": integer("of the store"),
-        "checkout": text("the branch that calls mean when they name none"),
+        "checkout": text("the branch of calls that name none"),
         "defaults": DEFAULTS,
     },
+    cli=Cli("branch init", sentence="Workspace {workspace} is ready, on branch {checkout}."),
     example="moss branch init --workspace shop",
     words=(
         "start, set up, initialize a workspace for reasoning, first use, set up reasoning, prepare a workspace, "
@@ -72,7 +75,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
         "storage_dir": tx.config.home,
         "schema_version": tx.schema_version,
         "checkout": _checkout(tx, workspace),
-        "defaults": defaults(),
+        "defaults": _DEFAULTS,
     }
 
 
@@ -82,8 +85,8 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
     answers={
         **WORKSPACE,
         "schema_version": integer("of the store"),
-        "workspace_exists": flag("whether it has branches"),
-        "checkout": text("the branch that calls mean when they name none", nullable=True),
+        "workspace_exists": flag("true if it has branches"),
+        "checkout": text("the branch of calls that name none", nullable=True),
         "defaults": DEFAULTS,
         "last_event": object_of(
             ResponseSchema("LastEvent", {"event_id": text("its id"), **WHEN}), "the last task event", nullable=True
@@ -95,6 +98,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
         ),
         **OPEN_CONFLICTS,
     },
+    cli=Cli("branch status"),
     example="moss branch status --workspace shop",
     words=(
         "health, current branch, which branch am I on, checkout, head, state of the reasoning, current state of a"
@@ -102,12 +106,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
         "is the workspace set up, are there open conflicts, short status of the workspace"
     ),
 )
-def branchmind_status(
-    tx: ReadTransaction,
-    *,
-    workspace: RequiredWorkspace,
-    budget: Budget,
-) -> dict[str, Any]:
+def branchmind_status(tx: ReadTransaction, *, workspace: RequiredWorkspace, budget: Budget) -> dict[str, Any]:
     """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
     _, has_branches = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
     status = {
@@ -115,15 +114,14 @@ def branchmind_status(
         "schema_version": tx.schema_version,
         "workspace_exists": bool(has_branches),
         "checkout": _checkout(tx, workspace),
-        "defaults": defaults(),
+        "defaults": _DEFAULTS,
         "last_event": _last_event(tx, workspace),
         "last_doc_entry": _last_doc_entry(tx, workspace),
     }
     conflicts = open_conflicts(tx, workspace)
-    tight = only_counted(conflicts)
+    tight = count_only(conflicts)
     return budget.fit(
-        [status, conflicts],
-        lambda kept: {**kept[0], **(kept[1] if len(kept) > 1 else tight), "truncated": False},
+        [status, conflicts], lambda kept: {**kept[0], **(kept[1] if len(kept) > 1 else tight), "truncated": False}
     )
 
 
@@ -131,6 +129,7 @@ def branchmind_status(
     mutates=True,
     scan_secrets=True,
     answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
+    cli=Cli(sentence="Created branch {name}."),
     example="moss branch create what-if --workspace shop",
     words=(
         "what-if, try an alternative, fork, experiment, new branch, explore another approach, second option, "
@@ -147,18 +146,10 @@ def branchmind_branch_create(
     _refuse_existing(tx, workspace, _new_name(name, what="name"))
     if base.depth >= DEEPEST:
         raise invalid_request(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
-    row = {
-        "branch_id": reserve_numbers(tx, series="branch"),
-        "workspace": normalize_workspace(workspace),
-        "name": name,
-        "base_id": base.branch_id,
-        "base_seq": last_number(tx),
-        "depth": base.depth + 1,
-        "canonical": 0,
-    }
-    tx.run(sql["add_branch"], row)
+    base_seq = last_number(tx)
+    add_branch(tx, workspace, name, base=base, base_seq=base_seq)
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
-    return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
+    return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": base_seq}}
 
 
 @operation(
@@ -172,11 +163,7 @@ def branchmind_branch_create(
     ),
 )
 def branchmind_branch_list(
-    tx: ReadTransaction,
-    *,
-    workspace: RequiredWorkspace,
-    limit: PageLimit = 200,
-    budget: Budget,
+    tx: ReadTransaction, *, workspace: RequiredWorkspace, limit: PageLimit = 200, budget: Budget
 ) -> dict[str, Any]:
     """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
     most = min(limit, BRANCHES_MAX)
@@ -188,9 +175,7 @@ def branchmind_branch_list(
     ]
     truncated = len(rows) > most
     return budget.fit(
-        rows[:most],
-        lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncated},
-        least=0,
+        rows[:most], lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncated}, least=0
     )
 
 
@@ -200,6 +185,7 @@ def branchmind_branch_list(
     idempotent=True,
     aliases=BRANCH,
     answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},
+    cli=Cli("branch checkout", sentence="Switched from {previous} to {current}."),
     example="moss branch checkout what-if --workspace shop",
     words=(
         "switch branch, change branch, go to a branch, work on another branch, go to the branch, use a branch, "
@@ -220,6 +206,7 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
     mutates=True,
     scan_secrets=True,
     answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
+    cli=Cli(sentence="Renamed branch {previous} to {current}."),
     example="moss branch rename what-if cache-in-redis --workspace shop",
     words=(
         "rename a branch, different name for a branch, another name, give a branch another name, rename an "
@@ -232,7 +219,7 @@ def branchmind_branch_rename(
     """Rename a branch; documents, bases, tags and the checkout follow."""
     branch = find_branch(tx, workspace, old, what="old")
     if branch.canonical:
-        raise _conflict_error(f"{old!r} belongs to a plan or task and keeps its name")
+        raise MossError("CONFLICT", f"{old!r} belongs to a plan or task and keeps its name")
     _refuse_existing(tx, workspace, _new_name(new, what="new"))
     tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=new)
@@ -243,6 +230,7 @@ def branchmind_branch_rename(
     mutates=True,
     destructive=True,
     answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
+    cli=Cli(sentence="Deleted branch {name}."),
     example="moss branch delete what-if --workspace shop",
     words=(
         "delete a branch, drop an alternative, abandon an experiment, throw away a what-if, branch no longer "
@@ -272,11 +260,6 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
         update_visibility(tx, branch.base_id)
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
-
-
-def defaults() -> dict[str, Any]:
-    """Return the default branch and documents of calls that name none."""
-    return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
 
 
 def _checkout(tx: ReadTransaction, workspace: str) -> str | None:
@@ -314,7 +297,7 @@ def _refuse_existing(tx: Transaction, workspace: str, name: str) -> None:
             "CONFLICT",
             f"there is already a branch {name!r}; choose another name, or check that one out",
             recovery=next_call(
-                "branchmind_checkout", {"workspace": workspace, "ref": name}, "goes on with that branch"
+                "branchmind_checkout", {"workspace": workspace, "ref": name}, "continues with that branch"
             ),
         )
 
@@ -323,18 +306,17 @@ def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
     """Refuse to delete a branch that something else depends on."""
     name = branch.name
     if name == MAIN:
-        raise _conflict_error("'main' is the workspace's first branch and stays")
+        raise MossError("CONFLICT", "'main' is the workspace's first branch and stays")
     if branch.canonical:
-        raise _conflict_error(f"{name!r} belongs to a plan or task and stays as long as that")
+        raise MossError("CONFLICT", f"{name!r} belongs to a plan or task and stays as long as that")
     if _checkout(tx, workspace) == name:
-        raise MossError(
-            "CONFLICT",
-            f"{name!r} is checked out; check out another branch first",
-            recovery=_checkout_call(tx, workspace),
-        )
+        recovery = next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
+        if branch_named(tx, workspace, MAIN) is None:
+            recovery = next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
+        raise MossError("CONFLICT", f"{name!r} is checked out; check out another branch first", recovery=recovery)
     derived = [other for (other,) in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
     if derived:
-        raise _conflict_error(f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
+        raise MossError("CONFLICT", f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
     conflict_id = tx.value(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})
     if conflict_id is not None:
         raise MossError(
@@ -346,14 +328,3 @@ def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
                 "shows both sides of the conflict",
             ),
         )
-
-
-def _checkout_call(tx: Transaction, workspace: str) -> dict[str, Any]:
-    """Return a call that checks out `main`, or lists the branches if there is no `main`."""
-    if branch_named(tx, workspace, MAIN) is None:
-        return next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
-    return next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
-
-
-def _conflict_error(reason: str) -> MossError:
-    return MossError("CONFLICT", reason)

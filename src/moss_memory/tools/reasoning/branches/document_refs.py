@@ -8,9 +8,9 @@ from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_arguments import check_name
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import find_reference
+from moss_memory.tools.task.model.task_rows import find_reference
 
-from .visible_ranges import View, graph_view, log_view, reserve_numbers
+from .visible_ranges import View, graph_view, log_view, reserve_seqs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,22 +66,17 @@ class DocumentRef:
 
     def always_exists(self) -> bool:
         """Return true if the document reads as empty before the first write."""
-        return self.doc in STANDARD_DOCS or self.doc in self.own_docs or self.doc in _canonical_docs(self.branch)
+        if self.doc in STANDARD_DOCS or self.doc in self.own_docs:
+            return True
+        target = self.branch.name.partition("/")[2]
+        return bool(self.branch.canonical) and self.doc in (f"{target}-trace", f"{target}-graph")
 
     def to_dict(self) -> dict[str, str]:
-        """Return the branch and document as fields of a response."""
         return {"branch": self.branch.name, "doc": self.doc}
 
     def set_event_subject(self, tx: Transaction) -> None:
         """Set the document as the subject of the event of this call."""
         tx.set_event_subject(workspace=normalize_workspace(self.workspace), address=f"{self.branch.name}:{self.doc}")
-
-
-def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
-    if not branch.canonical:
-        return ()
-    target = branch.name.partition("/")[2]
-    return f"{target}-trace", f"{target}-graph"
 
 
 def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
@@ -93,13 +88,11 @@ def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: 
 
 
 def checkout_of(tx: ReadTransaction, workspace: str) -> BranchRow | None:
-    """Return the branch that is checked out, or None."""
     row = tx.row(sql["checkout"], {"workspace": normalize_workspace(workspace)})
     return None if row is None else BranchRow(row)
 
 
 def branch_named(tx: ReadTransaction, workspace: str, name: str) -> BranchRow | None:
-    """Return the branch with this name, or None."""
     row = tx.row(sql["branch"], {"workspace": normalize_workspace(workspace), "name": name})
     return None if row is None else BranchRow(row)
 
@@ -107,7 +100,7 @@ def branch_named(tx: ReadTransaction, workspace: str, name: str) -> BranchRow | 
 def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
     """Return the branch with this id, which must exist because another row refers to it."""
     row = tx.row(sql["branch_by_id"], {"branch_id": branch_id})
-    assert row is not None, "what is referred to is there"
+    assert row is not None, "the referenced row exists"
     return BranchRow(row)
 
 
@@ -155,16 +148,23 @@ def bootstrap(tx: Transaction, workspace: str) -> None:
         tx.run(sql["set_checkout"], {"workspace": norm, "branch_id": main.branch_id})
 
 
-def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
-    """Insert a branch without a base and return its id."""
-    branch_id = reserve_numbers(tx, series="branch")
+def add_branch(
+    tx: Transaction,
+    workspace: str,
+    name: str,
+    *,
+    base: BranchRow | None = None,
+    base_seq: int | None = None,
+    canonical: bool = False,
+) -> int:
+    branch_id = reserve_seqs(tx, series="branch")
     row = {
         "branch_id": branch_id,
         "workspace": normalize_workspace(workspace),
         "name": name,
-        "base_id": None,
-        "base_seq": None,
-        "depth": 0,
+        "base_id": base and base.branch_id,
+        "base_seq": base_seq,
+        "depth": 0 if base is None else base.depth + 1,
         "canonical": int(canonical),
     }
     tx.run(sql["add_branch"], row)
@@ -175,10 +175,10 @@ def find_document(
     tx: ReadTransaction,
     workspace: str,
     *,
-    target: str | None,
-    branch: str | None,
-    doc: str | None,
     kind: str,
+    target: str | None = None,
+    branch: str | None = None,
+    doc: str | None = None,
     writer: Transaction | None = None,
 ) -> DocumentRef:
     """Resolve the target, or the branch and document, that a call names.
@@ -198,8 +198,31 @@ def find_document(
     return DocumentRef(workspace, branch_row, name)
 
 
+def find_two_views(
+    tx: ReadTransaction, workspace: str, branches: dict[str, str], doc: str, open_view: OpenView
+) -> list[tuple[BranchRow, View]]:
+    """Return two branches, named by argument, with their views of a document; `NOT_FOUND` if neither has it."""
+    check_name(doc, what="doc")
+    rows = [find_branch(tx, workspace, name, what=argument) for argument, name in branches.items()]
+    found = [(row, open_view(tx, row.branch_id, doc)) for row in rows]
+    if not any(view.written for _, view in found):
+        first, second = [DocumentRef(workspace, row, doc) for row in rows]
+        try:
+            first.log(tx)
+        except MossError:
+            second.log(tx)
+    return found
+
+
+def touch_document(
+    tx: Transaction, branch_id: int, doc: str, first: int, last: int | None, *, shape: str = "log"
+) -> None:
+    """Record that a branch wrote to a document."""
+    row = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
+    tx.run(sql["touch_document"], row)
+
+
 def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
-    """Return the error for a document that does not exist."""
     return MossError(
         "NOT_FOUND",
         f"branch {branch!r} has no document {doc!r}; it appears at its first write",

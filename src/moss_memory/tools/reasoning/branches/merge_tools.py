@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
-
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import NEXT_CALL, ResponseSchema, integer, list_of, object_of, text, texts
-from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.names import normalize_workspace, pluralize
 from moss_memory.storage.named_rows import NamedRow
+from moss_memory.tools.reasoning.cursor_pages import CursorPage
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
-from moss_memory.tools.reasoning.graph.node_versions import ABSENT, Version, current_versions, render_key, write
-from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_sides, touch
+from moss_memory.tools.reasoning.graph.graph_keys import render_key
+from moss_memory.tools.reasoning.graph.node_versions import (
+    ABSENT,
+    Version,
+    current_versions,
+    version_json,
+    write_versions,
+)
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
-    CursorPage,
     Doc,
     DryRun,
     FromBranch,
@@ -25,26 +31,37 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 from moss_memory.tools.reasoning.reasoning_responses import BOTH_SIDES, PAGINATION
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .document_refs import GRAPH, NOTES, TRACE, BranchRow, DocumentRef, branch_by_id, find_branch
-from .visible_ranges import graph_view, log_view, reserve_numbers, subtract_ranges
+from .document_refs import (
+    GRAPH,
+    NOTES,
+    TRACE,
+    BranchRow,
+    DocumentRef,
+    branch_by_id,
+    find_branch,
+    find_two_views,
+    touch_document,
+)
+from .visible_ranges import graph_view, log_view, reserve_seqs, subtract_ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
     from .visible_ranges import View
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 BaseBranch = Annotated[str, "its base, which is the default"]
 
 MERGE_MAX = 1000
 _NO_LIMIT = 2**31
-MERGED = ResponseSchema(
-    "Merged", {"merged": integer("how many were written"), "skipped": integer("how many were there already")}
-)
+_SIDES = {"from": text("the merged branch"), "into": text("the destination branch")}
+_COUNTS = {
+    "merged": integer("number of merged rows"),
+    "skipped": integer("number of rows that already existed"),
+}
+MERGED = ResponseSchema("Merged", _COUNTS)
 
 
 @operation(
@@ -52,14 +69,13 @@ MERGED = ResponseSchema(
     idempotent=True,
     writes_if=lambda values: not values.get("dry_run"),
     answers={
-        "from": text("branch that was merged"),
-        "into": text("branch that received"),
+        **_SIDES,
         "doc": text("document"),
-        "merged": integer("how many were written"),
-        "skipped": integer("how many were there already"),
+        **_COUNTS,
         **PAGINATION,
-        "next": object_of(NEXT_CALL, "of 0 merged: the call that merges the rest of the branch", optional=True),
+        "next": object_of(NEXT_CALL, "if 0 were merged: the call that merges the rest of the branch", optional=True),
     },
+    cli=Cli("notes merge"),
     example="moss notes merge what-if main --workspace shop",
     words=(
         "merge notes, bring notes back, copy notes of a branch to main, combine notes of two branches, copy "
@@ -90,13 +106,11 @@ def branchmind_merge(
     idempotent=True,
     writes_if=lambda values: not values.get("dry_run"),
     answers={
-        "from": text("branch that was merged"),
-        "into": text("branch that received"),
+        **_SIDES,
         "doc": text("document"),
-        "merged": integer("how many were written"),
-        "skipped": integer("how many were there already"),
-        "conflicts_created": integer("conflicts that were found for the first time"),
-        "conflict_ids": texts("all that were found"),
+        **_COUNTS,
+        "conflicts_created": integer("number of new conflicts"),
+        "conflict_ids": texts("ids of all conflicts of these keys"),
         **PAGINATION,
     },
     example="moss graph merge what-if main --workspace shop",
@@ -117,11 +131,21 @@ def branchmind_graph_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
+    """Merge only one graph of a branch into its base; a key that both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merge, pagination = _merge_graph(tx, workspace, from_, into, doc, page, dry_run=dry_run)
     outcome = {**merge.outcome(), "conflict_ids": [one["conflict_id"] for one in merge.conflicts]}
     return {"from": from_, "into": into, "doc": doc, **outcome, "pagination": pagination}
+
+
+def _describe_merge(answer: dict[str, Any], arguments: dict[str, Any]) -> str:
+    counts = [pluralize(answer["notes"]["merged"], "note"), pluralize(answer["graph"]["merged"], "graph change")]
+    conflicts = len(answer["conflicts"])
+    if arguments.get("dry_run"):
+        found = f"{pluralize(conflicts, 'conflict')} would remain" if conflicts else "without conflicts"
+        return f"A dry run: {' and '.join(counts)} of {{from}} would be merged into {{into}}, {found}."
+    found = f"{pluralize(conflicts, 'conflict')} left; see `branchmind_graph_conflicts`" if conflicts else ""
+    return f"Merged {' and '.join(counts)} of {{from}} into {{into}}; {found or 'no conflicts'}."
 
 
 @operation(
@@ -129,16 +153,18 @@ def branchmind_graph_merge(
     idempotent=True,
     writes_if=lambda values: not values.get("dry_run"),
     answers={
-        "from": text("branch that was merged"),
-        "into": text("branch that received"),
+        **_SIDES,
         "notes": object_of(MERGED, "notes"),
         "trace": object_of(MERGED, "trace entries"),
         "graph": object_of(
-            MERGED.with_fields({"conflicts_created": integer("conflicts found for the first time")}, "MergedGraph"),
+            MERGED.with_fields({"conflicts_created": integer("number of new conflicts")}, "MergedGraph"),
             "nodes and edges",
         ),
-        "conflicts": list_of(BOTH_SIDES, "what both changed differently, to be resolved", shown="answer"),
+        "conflicts": list_of(
+            BOTH_SIDES, "nodes and edges that both changed differently, to be resolved", shown="answer"
+        ),
     },
+    cli=Cli("branch merge", sentence=_describe_merge),
     example="moss branch merge what-if --workspace shop",
     words=(
         "merge a branch, merge everything back, bring a whole branch into main, finish a what-if, land the "
@@ -170,7 +196,8 @@ def branchmind_merge_back(
     counts = {part: {"merged": 0, "skipped": 0} for part in (NOTES, TRACE, GRAPH)}
     counts[GRAPH]["conflicts_created"] = 0
     conflicts: list[dict[str, Any]] = []
-    for shape, doc in _documents_to_merge(tx, source):
+    own = [(shape, doc) for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": source.branch_id})]
+    for shape, doc in dict.fromkeys([("log", NOTES), ("log", TRACE), ("graph", GRAPH), *sorted(own)]):
         if shape == "log":
             outcome, _ = _merge_log(tx, workspace, from_, base, doc, everything, dry_run=dry_run)
             part = TRACE if doc == TRACE or doc.endswith(f"-{TRACE}") else NOTES
@@ -185,7 +212,7 @@ def branchmind_merge_back(
 
 
 def _merge_rest(tx: Transaction, workspace: str, from_: str, into: str) -> dict[str, Any]:
-    """Return as `next` the call that merges what a branch has beside the notes; nothing if that is merged, too."""
+    """Return as `next` the call that merges the rest of a branch; empty if only its notes were to be merged."""
     source = find_branch(tx, workspace, from_)
     if source.base_id is None or branch_by_id(tx, source.base_id).name != into:
         return {}
@@ -199,42 +226,40 @@ def _merge_rest(tx: Transaction, workspace: str, from_: str, into: str) -> dict[
     return {"next": next_call("branchmind_merge_back", {"workspace": workspace, "from": from_}, reason)}
 
 
-def _documents_to_merge(tx: ReadTransaction, source: BranchRow) -> list[tuple[str, str]]:
-    """Return shape and name of the standard documents and of every other document that the branch wrote."""
-    own = [(shape, doc) for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": source.branch_id})]
-    return list(dict.fromkeys([("log", NOTES), ("log", TRACE), ("graph", GRAPH), *sorted(own)]))
-
-
 def _merge_log(
     tx: Transaction, workspace: str, from_: str, into: str, doc: str, page: CursorPage, *, dry_run: bool
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """Copy one page of the notes that only one branch shows; return the counts and the pagination."""
-    source, destination = both_sides(tx, workspace, from_, into, doc, log_view, names=("from", "into"))
-    found = _oldest_notes(tx, source.view, destination.view, doc, page)
-    new = _select_new(tx, destination.view, doc, found[: page.limit])
+    (_, source), (branch, destination) = find_two_views(tx, workspace, {"from": from_, "into": into}, doc, log_view)
+    found = _oldest_notes(tx, source, destination, page)
+    new = _select_new(tx, destination, found[: page.limit])
     if new and not dry_run:
-        _copy_notes(tx, destination.branch, doc, new)
+        first = reserve_seqs(tx, len(new))
+        own = {"branch_id": branch.branch_id, "ts_ms": tx.now_ms}
+        for seq, (copied, origin) in enumerate(new, start=first):
+            tx.run(sql["copy_entry"], {**own, "seq": seq, "copied": copied, "source_event_id": origin})
+        touch_document(tx, branch.branch_id, doc, first, first + len(new) - 1)
     if not dry_run:
         tx.set_event_subject(workspace=normalize_workspace(workspace), address=f"{into}:{doc}")
     count = min(len(found), page.limit)
     last = found[page.limit - 1].seq if len(found) > page.limit else None
-    return {"merged": len(new), "skipped": count - len(new)}, page.answer(count, last)
+    return {"merged": len(new), "skipped": count - len(new)}, page.pagination(count, last)
 
 
 def _merge_graph(
     tx: Transaction, workspace: str, from_: str, into: str, doc: str, page: CursorPage, *, dry_run: bool
 ) -> tuple[_GraphMerge, dict[str, Any]]:
     """Merge one page of the keys that a branch changed into its base; return the merge and the pagination."""
-    source, destination = both_sides(tx, workspace, from_, into, doc, graph_view, names=("from", "into"))
-    if source.branch.base_id != destination.branch.branch_id:
-        raise _base_error(tx, workspace, source.branch, into)
-    own = {"branch_id": source.branch.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
+    (source, theirs), (base, ours) = find_two_views(tx, workspace, {"from": from_, "into": into}, doc, graph_view)
+    if source.base_id != base.branch_id:
+        raise _base_error(tx, workspace, source, into)
+    own = {"branch_id": source.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
     changed = {key: seq for seq, key in tx.rows(sql["own_keys"], own)}
     keys = list(changed)[: page.limit]
-    merge = _GraphMerge(tx, workspace, source, destination, doc, keys)
-    merge.run(dry_run=dry_run)
+    merge = _GraphMerge(tx, source, DocumentRef(workspace, base, doc), dry_run=dry_run)
+    merge.run(keys, theirs, ours)
     last = changed[keys[-1]] if len(changed) > page.limit else None
-    return merge, page.answer(len(keys), last)
+    return merge, page.pagination(len(keys), last)
 
 
 class _MergeNote(NamedRow):
@@ -247,78 +272,66 @@ class _MergeNote(NamedRow):
 
 
 class _GraphMerge:
-    """The three-way merge of one page of keys from a branch into its base."""
+    """The three-way merge of keys of one graph from a branch into its base."""
 
-    def __init__(
-        self, tx: Transaction, workspace: str, source: BranchSide, destination: BranchSide, doc: str, keys: list[str]
-    ) -> None:
+    def __init__(self, tx: Transaction, source: BranchRow, destination: DocumentRef, *, dry_run: bool) -> None:
         self._tx = tx
-        self._workspace = workspace
-        self._from = source.branch
-        self._into = destination.branch
-        self._doc = doc
-        snapshot = graph_view(tx, self._into.branch_id, doc, upto=source.branch.base_seq or 0)
-        self._theirs = current_versions(tx, source.view, doc, keys)
-        self._ours = current_versions(tx, destination.view, doc, keys)
-        self._bases = current_versions(tx, snapshot, doc, keys)
-        self._keys = keys
+        self._source = source
+        self._destination = destination
+        self._dry_run = dry_run
+        self._row: dict[str, Any] = {
+            "workspace": normalize_workspace(destination.workspace),
+            "from_id": source.branch_id,
+            "into_id": destination.branch.branch_id,
+            "doc": destination.doc,
+        }
         self._merged: list[Version] = []
+        self._skipped = self._created = 0
         self.conflicts: list[dict[str, Any]] = []
         """The conflicts with their three states, as fields of a response."""
-        self._created = 0
 
-    def run(self, *, dry_run: bool) -> None:
-        """Compare all keys; write the merged versions and the conflicts unless this is a dry run."""
-        for key in self._keys:
-            theirs, ours = self._theirs[key], self._ours.get(key)
-            base = self._base(key)
-            if theirs.state in (_state(ours), _state(base)):
-                self._record_agreement(theirs, ours, dry_run=dry_run)
-            elif _state(ours) == _state(base):
+    def run(self, keys: list[str], source: View, destination: View) -> None:
+        """Compare these keys; write the merged versions and the conflicts unless this is a dry run."""
+        tx, doc = self._tx, self._destination.doc
+        snapshot = graph_view(tx, self._row["into_id"], doc, upto=self._source.base_seq or 0)
+        views = (source, destination, snapshot)
+        theirs_by_key, ours_by_key, bases = [current_versions(tx, view, keys) for view in views]
+        for key in keys:
+            theirs, ours = theirs_by_key[key], ours_by_key.get(key)
+            # The common ancestor: the last state merged or rejected, else the state of the snapshot.
+            row = tx.row(sql["reconciled"], {**self._row, "key": key})
+            base = bases.get(key) if row is None else Version(row)
+            if theirs.state in (_state_or_absent(ours), _state_or_absent(base)):
+                self._skipped += 1
+                self._record_agreement(theirs, ours)
+            elif _state_or_absent(ours) == _state_or_absent(base):
                 self._merged.append(theirs)
             else:
-                self._record_conflict(key, base, theirs, ours, dry_run=dry_run)
-        if not dry_run:
-            self._tx.set_event_subject(
-                workspace=normalize_workspace(self._workspace), address=f"{self._into.name}:{self._doc}"
-            )
+                self._record_conflict(base, theirs, ours)
+        if not self._dry_run:
+            self._destination.set_event_subject(tx)
             for version in self._merged:
-                self._record_agreement(version, version, dry_run=False)
+                self._record_agreement(version, version)
             if self._merged:
-                write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
+                write_versions(tx, self._destination, self._merged)
 
     def outcome(self) -> dict[str, int]:
-        """Return the counts as fields of a response."""
-        merged = len(self._merged)
-        skipped = len(self._keys) - merged - len(self.conflicts)
-        return {"merged": merged, "skipped": skipped, "conflicts_created": self._created}
+        return {"merged": len(self._merged), "skipped": self._skipped, "conflicts_created": self._created}
 
-    def _base(self, key: str) -> Version | None:
-        """Return the common ancestor: the last state merged or rejected, else the state of the snapshot."""
-        row = self._tx.row(sql["reconciled"], {"from_id": self._from.branch_id, "doc": self._doc, "key": key})
-        return self._bases.get(key) if row is None else Version(row)
-
-    def _record_agreement(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
+    def _record_agreement(self, theirs: Version, ours: Version | None) -> None:
         """Supersede open conflicts about the key and record the common ancestor of the next merge."""
-        if dry_run:
+        if self._dry_run:
             return
-        row = {
-            "from_id": self._from.branch_id,
-            "into_id": self._into.branch_id,
-            "doc": self._doc,
-            "key": theirs.key,
-            "from_seq": theirs.seq,
-            "now_ms": self._tx.now_ms,
-        }
+        row = {**self._row, "key": theirs.key, "from_seq": theirs.seq, "now_ms": self._tx.now_ms}
         self._tx.run(sql["supersede_conflicts"], row)
-        if theirs.state == _state(ours):
+        if theirs.state == _state_or_absent(ours):
             self._tx.run(sql["reconcile"], row)
 
-    def _record_conflict(
-        self, key: str, base: Version | None, theirs: Version, ours: Version | None, *, dry_run: bool
-    ) -> None:
-        states = [_state(base), _state(theirs), _state(ours)]
-        new_id = conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
+    def _record_conflict(self, base: Version | None, theirs: Version, ours: Version | None) -> None:
+        """Insert a conflict, or reopen a resolved one that recurs."""
+        key = str(theirs.key)
+        states = [_state_or_absent(base), _state_or_absent(theirs), _state_or_absent(ours)]
+        new_id = conflict_id(self._row["from_id"], self._row["into_id"], self._destination.doc, key, states)
         known = self._tx.row(sql["conflict_state"], {"conflict_id": new_id})
         sides = {"base": base, "from": theirs, "into": ours}
         shown = {side: None if version is None else version.to_dict() for side, version in sides.items()}
@@ -326,72 +339,57 @@ class _GraphMerge:
         if known == (None,):  # it exists and is open
             return
         self._created += 1
-        if not dry_run:
-            self._open_conflict(new_id, key, base, theirs, ours, again=known is not None)
-
-    def _open_conflict(
-        self,
-        conflict_id: str,
-        key: str,
-        base: Version | None,
-        theirs: Version,
-        ours: Version | None,
-        *,
-        again: bool,
-    ) -> None:
-        """Insert a conflict, or reopen a resolved one that recurs."""
+        if self._dry_run:
+            return
         row = {
-            "conflict_id": conflict_id,
-            "workspace": normalize_workspace(self._workspace),
-            "from_id": self._from.branch_id,
-            "into_id": self._into.branch_id,
-            "doc": self._doc,
+            **self._row,
+            "conflict_id": new_id,
             "key": key,
             "from_seq": theirs.seq,
-            "base_json": _encode(base),
-            "theirs_json": _encode(theirs),
-            "ours_json": _encode(ours),
+            "base_json": base and version_json(base),
+            "theirs_json": version_json(theirs),
+            "ours_json": ours and version_json(ours),
             "now_ms": self._tx.now_ms,
         }
         self._tx.run(sql["supersede_conflicts"], row)
-        query = "reopen_conflict" if again else "add_conflict"
-        self._tx.run(sql[query], {**row, "seq": reserve_numbers(self._tx)})
+        query = "add_conflict" if known is None else "reopen_conflict"
+        self._tx.run(sql[query], {**row, "seq": reserve_seqs(self._tx)})
 
 
-def _state(version: Version | None) -> str:
+def _state_or_absent(version: Version | None) -> str:
     return ABSENT if version is None else str(version.state)
 
 
-def _encode(version: Version | None) -> str | None:
-    if version is None:
-        return None
-    return json.dumps(version, ensure_ascii=False, separators=(",", ":"))
-
-
-def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[_MergeNote]:
+def _oldest_notes(tx: ReadTransaction, source: View, destination: View, page: CursorPage) -> list[_MergeNote]:
     """Return at most one note more than the page holds, oldest first, of the notes only the source shows."""
     found: list[_MergeNote] = []
     after = page.cursor or 0
     for branch_id, low, high in subtract_ranges(source.ranges, destination.ranges):
         left = page.limit + 1 - len(found)
         if left and high > after:
-            parameters = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
+            parameters = {
+                "branch_id": branch_id,
+                "doc": source.doc,
+                "after": max(low, after),
+                "upto": high,
+                "limit": left,
+            }
             found.extend(map(_MergeNote, tx.rows(sql["notes_after"], parameters)))
     return found
 
 
-def _select_new(tx: ReadTransaction, destination: View, doc: str, notes: list[_MergeNote]) -> list[tuple[int, str]]:
+def _select_new(tx: ReadTransaction, destination: View, notes: list[_MergeNote]) -> list[tuple[int, str]]:
     """Return the notes without a copy at the destination, each with the identifier of its original."""
     new: dict[str, int] = {}
     for seq, branch_id, source_event_id in notes:
         copied = source_event_id is not None and source_event_id.startswith("merge:")
         origin = source_event_id if copied else f"merge:{branch_id}:{seq}"
-        if origin not in new and not _has_copy(tx, destination, doc, origin):
+        if origin not in new and not _has_copy(tx, destination, origin):
             new[origin] = seq
     return [(seq, origin) for origin, seq in new.items()]
 
 
-def _has_copy(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
+def _has_copy(tx: ReadTransaction, view: View, origin: str) -> bool:
     """Return true if a view shows an entry or a copy of it."""
     _, branch_id, seq = origin.split(":")
     if view.shows(int(branch_id), int(seq)):
@@ -399,16 +397,8 @@ def _has_copy(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
     return any(
         view.shows(holder, copy)
         for holder in view.writers()
-        for (copy,) in tx.rows(sql["copies_of"], {"branch_id": holder, "doc": doc, "origin": origin})
+        for (copy,) in tx.rows(sql["copies_of"], {"branch_id": holder, "doc": view.doc, "origin": origin})
     )
-
-
-def _copy_notes(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str]]) -> None:
-    first = reserve_numbers(tx, len(notes))
-    for seq, (copied, origin) in enumerate(notes, start=first):
-        row = {"seq": seq, "branch_id": into.branch_id, "copied": copied, "source_event_id": origin, "ts_ms": tx.now_ms}
-        tx.run(sql["copy_entry"], row)
-    touch(tx, into.branch_id, doc, first, first + len(notes) - 1)
 
 
 def _base_error(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .document_refs import NOTES, derived_branches
-from .visible_ranges import HEAD, chain, log_view
+from .visible_ranges import HEAD, base_chain, log_view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def update_visibility(tx: Transaction, branch_id: int | None) -> None:
     """Recompute the hidden flag of the notes of a branch and of its bases."""
     if branch_id is not None:
-        for base, *_ in chain(tx, branch_id, "log", NOTES):
+        for base, *_ in base_chain(tx, branch_id, "log", NOTES):
             _update_hidden(tx, base)
 
 

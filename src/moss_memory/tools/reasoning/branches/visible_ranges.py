@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
-from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
 
     Range = tuple[int, int, int]
@@ -23,119 +19,59 @@ HEAD = 2**63 - 2
 """The upper bound of a view without a cut-off."""
 
 
-def reserve_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
+def reserve_seqs(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
     """Reserve `count` consecutive numbers and return the first; their order is the commit order."""
     last: int = tx.value(sql["take_numbers"], {"series": series, "count": count})
     return last - count + 1
 
 
 def last_number(tx: ReadTransaction) -> int:
-    """Return the last seq that was reserved."""
     last: int = tx.value(sql["last_number"])
     return last
-
-
-class Entry(NamedRow):
-    """One entry of a document."""
-
-    __slots__ = ()
-    seq: int
-    branch_id: int
-    written_as: str
-    title: str | None
-    format: str | None
-    meta_json: str | None
-    content: str
-    source_event_id: str | None
-    ts_ms: int
-    by: str | None
-
-    def to_dict(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
-        """Return the entry as fields of a response, without fields that are None."""
-        fields: dict[str, Any] = {
-            "seq": self.seq,
-            "ts": format_time(self.ts_ms),
-            "ts_ms": self.ts_ms,
-            "branch": names[self.branch_id],
-            "doc": doc,
-            "kind": "event" if self.written_as == "event" else "note",
-        }
-        if self.title is not None:
-            fields["title"] = self.title
-        if self.format is not None:
-            fields["format"] = self.format
-        if self.meta_json is not None:
-            fields["meta"] = json.loads(self.meta_json)
-        fields["content"] = self.content
-        if self.source_event_id is not None:
-            fields["source_event_id"] = self.source_event_id
-        if self.by is not None and self.written_as != "note":
-            fields["by"] = self.by
-        return fields
 
 
 class View:
     """One document as seen from one branch: ranges of seqs per writing branch, oldest first."""
 
-    __slots__ = ("_sources", "names", "ranges", "written")
+    __slots__ = ("doc", "names", "ranges", "sources", "written")
 
     def __init__(
-        self, ranges: list[Range], names: dict[int, str], written: bool, sources: list[tuple[int, int]] | None = None
+        self, doc: str, ranges: list[Range], names: dict[int, str], written: bool, sources: list[tuple[int, int]]
     ) -> None:
-        self._sources = sources or []
+        self.doc = doc
         self.ranges = ranges
         self.names = names
         self.written = written
         """True if the document has at least one write in this view."""
+        self.sources = sources
+        """Each branch that the view reads with its last seq, nearest first, even without writes."""
 
     def shows(self, branch_id: int, seq: int) -> bool:
-        """Return true if the view contains an entry of a branch."""
         return any(writer == branch_id and after < seq <= upto for writer, after, upto in self.ranges)
 
     def writers(self) -> set[int]:
-        """Return the ids of the branches whose entries the view contains."""
         return {writer for writer, _, _ in self.ranges}
 
-    def sources(self) -> list[tuple[int, int]]:
-        """Return each branch that the view reads with its last seq, nearest first, even without writes."""
-        return self._sources
-
-    def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Entry]:
-        """Return the last entries below a seq, newest first."""
-        return newest_in(tx, self.ranges, doc, before=before, limit=limit, query=query)
-
-    def head(self, tx: ReadTransaction, doc: str) -> int | None:
+    def head(self, tx: ReadTransaction) -> int | None:
         """Return the seq of the newest entry, or None."""
         for branch_id, after, upto in reversed(self.ranges):
-            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
+            parameters = {"branch_id": branch_id, "doc": self.doc, "after": after, "upto": upto}
             seq: int | None = tx.value(sql["newest_entry"], parameters)
             if seq is not None:
                 return seq
         return None
 
 
-def newest_in(
-    tx: ReadTransaction, ranges: list[Range], doc: str, *, before: int, limit: int, query: str
-) -> list[Entry]:
-    """Return the last entries below a seq within the ranges, newest first."""
-    found: list[Entry] = []
-    for branch_id, after, upto in reversed(ranges):
-        top = min(upto, before - 1)
-        if top > after and len(found) < limit:
-            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
-            found.extend(map(Entry, tx.rows(sql[query], parameters)))
-    return found
-
-
 def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
     """Return the view of a document's entries on a branch as of a seq, by default now."""
     ranges: list[Range] = []
     names: dict[int, str] = {}
-    written = False
-    settled = False
-    for writer, name, cut_off, first_seq, reset_seq in chain(tx, branch_id, "log", doc):
+    sources = []
+    written = settled = False
+    for writer, name, cut_off, first_seq, reset_seq in base_chain(tx, branch_id, "log", doc):
         names[writer] = name
         top = min(cut_off, upto)
+        sources.append((writer, top))
         if settled or first_seq is None or first_seq > top:
             continue
         written = True
@@ -147,7 +83,7 @@ def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD)
             reach = [(at, after, until) for at, after, until in json.loads(reach_json)]
             ranges[:0] = [*reach, (writer, own_after, top)]
             settled = True
-    return View(ranges, names, written)
+    return View(doc, ranges, names, written, sources)
 
 
 def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
@@ -155,16 +91,16 @@ def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEA
     ranges: list[Range] = []
     names: dict[int, str] = {}
     sources = []
-    for writer, name, cut_off, first_seq, _ in chain(tx, branch_id, "graph", doc):
+    for writer, name, cut_off, first_seq, _ in base_chain(tx, branch_id, "graph", doc):
         names[writer] = name
         top = min(cut_off, upto)
         sources.append((writer, top))
         if first_seq is not None and first_seq <= top:
             ranges.insert(0, (writer, 0, top))
-    return View(ranges, names, bool(ranges), sources)
+    return View(doc, ranges, names, bool(ranges), sources)
 
 
-def chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
+def base_chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
     """Return a branch and its bases, nearest first; refuse a chain that is longer than the maximum depth."""
     found = list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
     if len(found) > DEEPEST + 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
@@ -22,17 +23,67 @@ from .card_model import Card, commit_card, find_card_documents, parse_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from moss_memory.registry.operation import Body
     from moss_memory.storage.engine import Transaction
 
 
+def _describe_card(answer: dict[str, Any], _: dict[str, Any]) -> str:
+    return "Added card {card_id}." if answer["inserted"] else "Card {card_id} is there already; nothing changed."
+
+
+_TRAITS: dict[str, Any] = {
+    "mutates": True, "scan_secrets": True, "idempotent": True, "aliases": REF, "answers": WRITTEN_CARD,
+    "cli": Cli(sentence=_describe_card),
+}  # fmt: skip
+
+
+def _writes_card(type: str | None, *, links: tuple[str, ...] = ()) -> Callable[[Callable[[], None]], Body]:
+    """Give a function that has only a name and a docstring the arguments and the body of a tool that writes cards.
+
+    Cards get this type, or their own if None. The list of tools shows `supports`, `blocks` and these `links`; the
+    others are accepted.
+    """
+
+    def body(
+        tx: Transaction,
+        *,
+        workspace: RequiredWorkspace,
+        card: CardInput,
+        target: Target | None = None,
+        branch: Branch | None = None,
+        trace_doc: TraceDoc | None = None,
+        graph_doc: GraphDoc | None = None,
+        supports: OneOrMore | None = None,
+        blocks: OneOrMore | None = None,
+        answers: UnlistedLink | None = None,
+        rejects: UnlistedLink | None = None,
+        supersedes: UnlistedLink | None = None,
+        tests: UnlistedLink | None = None,
+    ) -> dict[str, Any]:
+        ids = (supports, blocks, answers, rejects, supersedes, tests)
+        given = {rel: as_list(one) for rel, one in zip(LINKS, ids, strict=True)}
+        parsed = Card(parse_card(card, workspace=workspace, type=type), given)
+        docs = {"trace_doc": trace_doc, "graph_doc": graph_doc}
+        documents = find_card_documents(
+            tx, workspace, target=target, branch=branch, **docs, writer=tx, with_branch=True
+        )
+        documents.graph.set_event_subject(tx)
+        return commit_card(tx, documents, parsed)
+
+    body.__annotations__ |= dict.fromkeys(links, "OneOrMore | None")
+
+    def replace(tool: Callable[[], None]) -> Body:
+        body.__name__, body.__doc__ = tool.__name__, tool.__doc__
+        return body
+
+    return replace
+
+
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think card 'The cache is never cleared.' -w shop",
     words=(
         "note a thought, record a decision, hypothesis, question, evidence, reasoning, think aloud, why we chose,"
@@ -40,64 +91,17 @@ if TYPE_CHECKING:
         " with links, replace an older decision, card that answers a question, reverse a decision"
     ),
 )
-def branchmind_think_card(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: OneOrMore | None = None,
-    rejects: OneOrMore | None = None,
-    supersedes: OneOrMore | None = None,
-    tests: OneOrMore | None = None,
-) -> dict[str, Any]:
-    """Write a card (of any type) with its links to trace and graph; the same card again changes nothing.
+@_writes_card(None, links=LINKS)
+def branchmind_think_card() -> None:
+    """Write a card of any type, with its links, to trace and graph; the same card again changes nothing.
 
     Types: frame, hypothesis, question, test, evidence, decision, note, update. `supersedes`, `rejects` and `answers`
     set the other card's status.
     """
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, None, workspace, card, target, branch, trace_doc, graph_doc, links)
-
-
-def _write_card(
-    tx: Transaction,
-    type: str | None,
-    workspace: str,
-    card: Any,
-    target: str | None,
-    branch: str | None,
-    trace_doc: str | None,
-    graph_doc: str | None,
-    links: tuple[str | list[str] | None, ...],
-) -> dict[str, Any]:
-    given = {rel: as_list(ids) for rel, ids in zip(LINKS, links, strict=True)}
-    parsed = Card(parse_card(card, workspace=workspace, type=type), given)
-    documents = find_card_documents(
-        tx,
-        workspace,
-        target=target,
-        branch=branch,
-        trace_doc=trace_doc,
-        graph_doc=graph_doc,
-        writer=tx,
-        with_branch=True,
-    )
-    documents.graph.set_event_subject(tx)
-    return commit_card(tx, documents, parsed)
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-hypothesis 'Say it in a line' -w shop",
     words=(
         "guess, suspicion, suspect, theory, assume, maybe the cause is, possible cause, might be, presumably, "
@@ -105,33 +109,13 @@ def _write_card(
         "hypothesis, what if the cause, I believe, assumption, probably"
     ),
 )
-def branchmind_think_add_hypothesis(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: OneOrMore | None = None,
-    rejects: UnlistedLink | None = None,
-    supersedes: UnlistedLink | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
-    """Write a hypothesis card: what might be true."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "hypothesis", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("hypothesis", links=("answers",))
+def branchmind_think_add_hypothesis() -> None:
+    """Write a hypothesis card: a claim that might be true."""
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-question 'Say it in a line' -w shop",
     words=(
         "open question, unknown, ask, unclear, find out, do not know, not known yet, something to clarify, "
@@ -139,99 +123,39 @@ def branchmind_think_add_hypothesis(
         " we do not know whether, ask later, unanswered"
     ),
 )
-def branchmind_think_add_question(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: UnlistedLink | None = None,
-    rejects: UnlistedLink | None = None,
-    supersedes: UnlistedLink | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
-    """Write a question card: what is not known yet."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "question", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("question")
+def branchmind_think_add_question() -> None:
+    """Write a question card: something that is not known yet."""
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-test 'Say it in a line' -w shop",
     words=(
         "experiment, how to check a guess, falsify, verify a theory, add a test card, plan an experiment, how can"
         " we disprove, test a hypothesis, design a test, way to check a hypothesis, verify a hypothesis"
     ),
 )
-def branchmind_think_add_test(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: UnlistedLink | None = None,
-    rejects: UnlistedLink | None = None,
-    supersedes: UnlistedLink | None = None,
-    tests: OneOrMore | None = None,
-) -> dict[str, Any]:
-    """Write a test card: how a hypothesis can be shown wrong."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "test", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("test", links=("tests",))
+def branchmind_think_add_test() -> None:
+    """Write a test card: a way to show a hypothesis wrong."""
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-note 'Say it in a line' -w shop",
     words=(
         "keep a remark, remark on a card, observation, add a note card, note on a card, side note, note that "
         "belongs to a card, linkable note"
     ),
 )
-def branchmind_think_add_note(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: UnlistedLink | None = None,
-    rejects: UnlistedLink | None = None,
-    supersedes: UnlistedLink | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
+@_writes_card("note")
+def branchmind_think_add_note() -> None:
     """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-decision 'Say it in a line' -w shop",
     words=(
         "decision, chosen option, choose, choice, rationale, pick, ADR, architecture decision, we agreed, settle "
@@ -239,33 +163,13 @@ def branchmind_think_add_note(
         "choice, decide between options, why we picked, write down what was decided, decision record, trade-off"
     ),
 )
-def branchmind_think_add_decision(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: OneOrMore | None = None,
-    rejects: OneOrMore | None = None,
-    supersedes: OneOrMore | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
-    """Write a decision card: what was chosen and why."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "decision", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("decision", links=("answers", "rejects", "supersedes"))
+def branchmind_think_add_decision() -> None:
+    """Write a decision card: the choice and its reasons."""
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-evidence 'Say it in a line' -w shop",
     words=(
         "evidence, measurement, proof, finding, log output, observed, confirm a guess, result of an experiment, "
@@ -274,88 +178,32 @@ def branchmind_think_add_decision(
         " by, observation that rejects"
     ),
 )
-def branchmind_think_add_evidence(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: UnlistedLink | None = None,
-    rejects: OneOrMore | None = None,
-    supersedes: UnlistedLink | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
-    """Write an evidence card: what was seen, and what it supports or rejects."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("evidence", links=("rejects",))
+def branchmind_think_add_evidence() -> None:
+    """Write an evidence card: an observation, and the cards that it supports or rejects."""
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-frame 'Say it in a line' -w shop",
     words=(
         "define the problem, goal, scope, what does done mean, frame the problem, state the problem, problem "
         "statement, what are we solving, definition of done, constraints, describe the goal"
     ),
 )
-def branchmind_think_add_frame(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: UnlistedLink | None = None,
-    rejects: UnlistedLink | None = None,
-    supersedes: UnlistedLink | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
-    """Write a frame card: what the problem is and what done means."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "frame", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("frame")
+def branchmind_think_add_frame() -> None:
+    """Write a frame card: the problem, and what done means."""
 
 
 @operation(
-    mutates=True,
-    scan_secrets=True,
-    idempotent=True,
-    aliases=REF,
-    answers=WRITTEN_CARD,
+    **_TRAITS,
     example="moss think add-update 'Say it in a line' -w shop",
     words=(
         "something changed, new information, correction of what was known, update what we know, facts have "
         "changed, new facts, situation is different now, add an update, what we knew is wrong, news about a card"
     ),
 )
-def branchmind_think_add_update(
-    tx: Transaction,
-    *,
-    workspace: RequiredWorkspace,
-    card: CardInput,
-    target: Target | None = None,
-    branch: Branch | None = None,
-    trace_doc: TraceDoc | None = None,
-    graph_doc: GraphDoc | None = None,
-    supports: OneOrMore | None = None,
-    blocks: OneOrMore | None = None,
-    answers: UnlistedLink | None = None,
-    rejects: UnlistedLink | None = None,
-    supersedes: OneOrMore | None = None,
-    tests: UnlistedLink | None = None,
-) -> dict[str, Any]:
-    """Write an update card: what changed in what was known."""
-    links = (supports, blocks, answers, rejects, supersedes, tests)
-    return _write_card(tx, "update", workspace, card, target, branch, trace_doc, graph_doc, links)
+@_writes_card("update", links=("supersedes",))
+def branchmind_think_add_update() -> None:
+    """Write an update card: a change of what was known before."""

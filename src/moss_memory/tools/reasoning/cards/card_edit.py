@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     ResponseSchema,
@@ -15,9 +16,10 @@ from moss_memory.registry.responses import (
     text,
     texts,
 )
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, reserve_numbers
+from moss_memory.tools.reasoning.branches.document_refs import touch_document
+from moss_memory.tools.reasoning.branches.visible_ranges import reserve_seqs
 from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id
-from moss_memory.tools.reasoning.graph.node_versions import Version, edge
+from moss_memory.tools.reasoning.graph.node_versions import Version, new_edge
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     LABEL_MAX_CHARS,
@@ -37,19 +39,16 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_REF, EDGE, LAST_SEQ
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .card_links import unknown_card
+from .card_links import change_status, trace_of_card, unknown_card
 from .card_model import CARD_TYPES, Card, CardDocuments, commit_card, find_card_documents, parse_card
-from .duplicates import find_duplicates
+from .duplicate_cards import find_duplicates
 from .frontier import find_pins
-from .status_changes import change_status, trace_of_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.storage.engine import Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 CardId = Annotated[str, "id of a card"]
 Relation = Annotated[
@@ -62,22 +61,22 @@ CardStatus = Annotated[
     {"examples": ["open", "closed", "resolved", "rejected", "superseded"]},
     "open, closed, resolved, rejected, superseded, or your own word",
 ]
-StatusReason = Annotated[str, "why; it is kept in the trace"]
+StatusReason = Annotated[str, "the reason, written to the trace"]
 Pinned = Annotated[bool, "false unpins"]
-SubgoalTitle = Annotated[str, "what to find out"]
+SubgoalTitle = Annotated[str, "the question to answer"]
 SubgoalText = Annotated[str, "details"]
 
 IDS_MAX = 1000
 SUBGOAL = "subgoal"
 
-_APPLIED = object_of(APPLIED, "how much was written")
-_TOUCHED = {"updated": texts("cards that changed"), "unchanged": texts("cards that were so already")}
+_APPLIED = object_of(APPLIED, "the numbers of written nodes and edges")
+_TOUCHED = {"updated": texts("cards that changed"), "unchanged": texts("cards that already had it")}
 _GROUP = ResponseSchema(
     "SameCards",
     {
         "canonical": text("the oldest of them"),
         "merged": texts("the others"),
-        "similarity": number("the least that any two share, from 0 to 1"),
+        "similarity": number("the smallest similarity of any two, from 0 to 1"),
     },
     table=(TableColumn("canonical", least=8), TableColumn("merged", least=8), TableColumn("similarity")),
 )
@@ -107,8 +106,8 @@ def branchmind_think_link(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Link two cards that are there; an open card that blocks another keeps it from being next."""
-    link = edge(
+    """Link two existing cards; an open card that blocks another keeps it from being next."""
+    link = new_edge(
         check_id(from_, what="from"),
         check_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
         check_id(to, what="to"),
@@ -158,7 +157,7 @@ def branchmind_think_set_status(
         raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
-    cards = [_card(tx, changes, documents, one) for one in _ids(ids)]
+    cards = [_find_card(changes, one) for one in _check_ids(ids)]
     updated = [card for card in cards if card.status != wanted]
     why = (reason or "").strip() or None
     for card in updated:
@@ -174,7 +173,7 @@ def branchmind_think_set_status(
     mutates=True,
     idempotent=True,
     aliases=BRANCH,
-    answers={**CARD_REF, "pinned": flag("whether they are pinned now"), **_TOUCHED},
+    answers={**CARD_REF, "pinned": flag("true if they are pinned now"), **_TOUCHED},
     example="moss think pin CARD-2 -w shop",
     words=(
         "pin, keep on top, important, unpin, star, favourite, make a favourite, pin a card, keep a card on top, "
@@ -194,18 +193,12 @@ def branchmind_think_pin(
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
-    wanted = [str(_card(tx, changes, documents, one).key) for one in _ids(ids)]
-    branch_id, doc = documents.graph.branch.branch_id, documents.graph.doc
-    now = find_pins(tx, graph_view(tx, branch_id, doc), doc)
+    wanted = [str(_find_card(changes, one).key) for one in _check_ids(ids)]
+    own = {"branch_id": documents.graph.branch.branch_id, "doc": documents.graph.doc, "pinned": int(pinned)}
+    now = find_pins(tx, changes.view)
     updated = [one for one in wanted if (one in now) != pinned]
     for card_id in updated:
-        row = {
-            "seq": reserve_numbers(tx),
-            "branch_id": branch_id,
-            "doc": doc,
-            "card_id": card_id,
-            "pinned": int(pinned),
-        }
+        row = {**own, "seq": reserve_seqs(tx), "card_id": card_id}
         tx.run(sql["supersede_pin"], row)
         tx.run(sql["add_pin"], row)
     documents.graph.set_event_subject(tx)
@@ -220,9 +213,9 @@ def branchmind_think_pin(
     answers={
         **CARD_REF,
         "subgoal_id": text("the new card"),
-        "question_id": text("the question above it"),
-        "child_trace_doc": text("the trace of its own"),
-        "child_graph_doc": text("the graph of its own"),
+        "question_id": text("the question that it belongs to"),
+        "child_trace_doc": text("its trace document"),
+        "child_graph_doc": text("its graph document"),
         "inserted": flag("true"),
         "last_seq": LAST_SEQ,
     },
@@ -245,7 +238,7 @@ def branchmind_think_subgoal_open(
 ) -> dict[str, Any]:
     """Open a subgoal of a question, with a trace and a graph of its own."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
-    question = _card(tx, GraphBatch(tx, documents.graph), documents, question_id)
+    question = _find_card(GraphBatch(tx, documents.graph), question_id)
     if question.type != "question":
         raise unknown_card(tx, documents.graph, question_id, kind="question")
     subgoal_title = (title or "").strip() or default_title(question.title or question.key)
@@ -254,18 +247,11 @@ def branchmind_think_subgoal_open(
     written = commit_card(tx, documents, Card({**fields, "meta": {}}))
     subgoal_id = written["card_id"]
     changes = GraphBatch(tx, documents.graph)
-    changes.upsert(edge(question_id, SUBGOAL, subgoal_id))
+    changes.upsert(new_edge(question_id, SUBGOAL, subgoal_id))
     last_seq = changes.write()
     docs = {"child_trace_doc": f"{subgoal_id}-trace", "child_graph_doc": f"{subgoal_id}-graph"}
     for shape, doc in (("log", docs["child_trace_doc"]), ("graph", docs["child_graph_doc"])):
-        row = {
-            "branch_id": documents.graph.branch.branch_id,
-            "shape": shape,
-            "doc": doc,
-            "first": last_seq,
-            "last": None,
-        }
-        tx.run(sql["touch_document"], row)
+        touch_document(tx, documents.graph.branch.branch_id, doc, last_seq, None, shape=shape)
     documents.graph.set_event_subject(tx)
     ids = {"subgoal_id": subgoal_id, "question_id": question_id}
     return {**documents.to_dict(), **ids, **docs, "inserted": True, "last_seq": last_seq}
@@ -280,7 +266,7 @@ def branchmind_think_subgoal_open(
         **CARD_REF,
         "subgoal_id": text("the subgoal"),
         "status": choice(("closed",), "its status now"),
-        "return_card_id": text("the card that says what came out of it", optional=True),
+        "return_card_id": text("the card with its result", optional=True),
         "applied": _APPLIED,
     },
     example="moss think subgoal-close CARD-9 -w shop --return-card 'The worker clears it.'",
@@ -299,9 +285,9 @@ def branchmind_think_subgoal_close(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Close a subgoal, with a card that says what came out of it; the question above stays open."""
+    """Close a subgoal, with a card that states its result; the question above stays open."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
-    subgoal = _card(tx, GraphBatch(tx, documents.graph), documents, subgoal_id)
+    subgoal = _find_card(GraphBatch(tx, documents.graph), subgoal_id)
     if SUBGOAL not in subgoal.tags():
         raise unknown_card(tx, documents.graph, subgoal_id, kind="subgoal")
     returned: dict[str, Any] = {}
@@ -312,9 +298,9 @@ def branchmind_think_subgoal_close(
         applied.update((name, applied[name] + count) for name, count in written["graph_applied"].items())
     changes = GraphBatch(tx, documents.graph)
     if subgoal.status != "closed":
-        changes.upsert(subgoal.with_status("closed"))
+        changes.upsert(subgoal.with_fields(status="closed"))
     if returned:
-        link = edge(subgoal_id, "returns", returned["return_card_id"])
+        link = new_edge(subgoal_id, "returns", returned["return_card_id"])
         if changes.live(str(link.key)) is None:
             changes.upsert(link)
     if any(changes.applied.values()):
@@ -329,7 +315,7 @@ def branchmind_think_subgoal_close(
     idempotent=True,
     aliases=BRANCH,
     writes_if=lambda values: not values.get("dry_run"),
-    answers={**CARD_REF, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
+    answers={**CARD_REF, "groups": list_of(_GROUP, "groups of duplicate cards"), "applied": _APPLIED},
     example="moss think nominal-merge -w shop --dry-run",
     words=(
         "duplicates, deduplicate, same card twice, fold together, merge duplicate cards, two cards say the same, "
@@ -346,17 +332,17 @@ def branchmind_think_nominal_merge(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
+    """Merge cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
     chosen = None
     if candidate_ids is not None:
-        chosen = [_card(tx, changes, documents, one) for one in _ids(candidate_ids, what="candidate_ids")]
+        chosen = [_find_card(changes, one) for one in _check_ids(candidate_ids, what="candidate_ids")]
     groups = find_duplicates(tx, documents.graph, chosen)
     for group in groups:
         for card in group.others:
-            changes.upsert(card.with_status("merged"))
-            changes.upsert(edge(str(card.key), "dedup", str(group.canonical.key)))
+            changes.upsert(card.with_fields(status="merged"))
+            changes.upsert(new_edge(str(card.key), "dedup", str(group.canonical.key)))
     if groups and not dry_run:
         changes.write()
     if not dry_run:
@@ -379,16 +365,16 @@ def _find_existing_documents(
     return documents
 
 
-def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
+def _check_ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     found = as_list(ids)
     if not 1 <= len(found) <= IDS_MAX:
         raise invalid_request(f"`{what}` has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
     return found
 
 
-def _card(tx: Transaction, changes: GraphBatch, documents: CardDocuments, card_id: str) -> Version:
+def _find_card(changes: GraphBatch, card_id: str) -> Version:
     """Return a live card; raise `NOT_FOUND` if there is none."""
     card = changes.live(card_id)
     if card is None or card.type not in CARD_TYPES:
-        raise unknown_card(tx, documents.graph, card_id)
+        raise unknown_card(changes.tx, changes.document, card_id)
     return card

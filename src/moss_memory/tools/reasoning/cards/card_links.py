@@ -1,21 +1,22 @@
-"""Links of a card: edges to other cards that it names, and the statuses that these edges set."""
+"""Links of a card to other cards, the changes of status that they imply, and the entries of these in the trace."""
 
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
-from moss_memory.tools.reasoning.branches.document_refs import GRAPH
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, TRACE, DocumentRef
+from moss_memory.tools.reasoning.branches.visible_ranges import base_chain, graph_view
 from moss_memory.tools.reasoning.graph.graph_batch import RESERVED, GraphBatch, check_id
-from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
+from moss_memory.tools.reasoning.graph.node_queries import NodeFilters, newest_first
+from moss_memory.tools.reasoning.notes.entries import append_entry, check_note
 from moss_memory.tools.reasoning.reasoning_arguments import as_list
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from moss_memory.storage.engine import ReadTransaction
-    from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
+    from moss_memory.storage.engine import ReadTransaction, Transaction
     from moss_memory.tools.reasoning.graph.node_versions import Version
 
     from .card_model import Card
@@ -28,6 +29,7 @@ LINKS = ("supports", "blocks", "answers", "rejects", "supersedes", "tests")
 LINKS_MAX = 200
 _STATUS_OF_LINK = {"answers": "resolved", "rejects": "rejected", "supersedes": "superseded"}
 """The status that a link gives to the other card; a later one wins."""
+_STATUS_FORMAT = "status_change"
 _NEAREST_MAX = 3
 _COMPARED_MAX = 300
 
@@ -80,7 +82,7 @@ def unknown_card(
 
     view = graph_view(tx, graph.branch.branch_id, graph.doc)
     known = []
-    for node in newest_first(tx, view, graph.doc, NodeFilters(), before=2**63 - 1):
+    for node in newest_first(tx, view, NodeFilters()):
         if kind == "node" or not node.key.startswith(RESERVED):
             known.append(node.key)
         if len(known) == _COMPARED_MAX:
@@ -89,20 +91,57 @@ def unknown_card(
     field = f"`{what}`: " if what else ""
     hint = f"; the nearest are {', '.join(map(repr, near))}" if near else "; it has no cards yet"
     details: dict[str, Any] = {"nearest": near, **({"path": what} if what else {})}
+    if known:
+        doc = {} if graph.doc == GRAPH else {"graph_doc": graph.doc}
+        here = {"workspace": graph.workspace, "ref": graph.branch.name, **doc}
+        recovery = next_call("branchmind_think_query", here, "lists the cards there are")
+    else:
+        arguments = {"workspace": graph.workspace, "type": "question"}
+        recovery = next_call("branchmind_think_template", arguments, "shows a card to write first")
     return MossError(
         "NOT_FOUND",
         f"{field}there is no {kind} {card_id[:100]!r} on branch {graph.branch.name!r}{hint}",
         details=details,
-        recovery=_list_cards(graph) if known else _show_template(graph),
+        recovery=recovery,
     )
 
 
-def _list_cards(graph: DocumentRef) -> dict[str, Any]:
-    doc = {} if graph.doc == GRAPH else {"graph_doc": graph.doc}
-    here = {"workspace": graph.workspace, "ref": graph.branch.name, **doc}
-    return next_call("branchmind_think_query", here, "lists the cards there are")
+def change_status(
+    tx: Transaction,
+    trace: DocumentRef,
+    changes: GraphBatch,
+    card: Version,
+    status: str,
+    *,
+    reason: str | None,
+    graph_doc: str,
+) -> None:
+    """Add a version with another status to the batch and append the change with its reason to the trace."""
+    changes.upsert(card.with_fields(status=status))
+    old = card.status or "open"
+    meta = {"card_id": card.key, "old_status": old, "new_status": status}
+    if reason is not None:
+        meta["reason"] = reason
+    if partner_trace(graph_doc) != trace.doc:
+        meta["graph_doc"] = graph_doc  # erasing the card finds the entry by it
+    content = f"{card.key}: {old} → {status}" + (f": {reason}" if reason else "")
+    note = check_note(content, format=_STATUS_FORMAT, meta=meta)
+    append_entry(tx, trace, note, written_as="card", card_id=card.key)
 
 
-def _show_template(graph: DocumentRef) -> dict[str, Any]:
-    arguments = {"workspace": graph.workspace, "type": "question"}
-    return next_call("branchmind_think_template", arguments, "shows a card to write first")
+def partner_trace(graph_doc: str) -> str | None:
+    """Return the trace document that belongs to a graph document by its name; None if the name has no partner."""
+    if graph_doc == GRAPH:
+        return TRACE
+    return graph_doc.removesuffix(f"-{GRAPH}") + f"-{TRACE}" if graph_doc.endswith(f"-{GRAPH}") else None
+
+
+def trace_of_card(tx: ReadTransaction, graph: DocumentRef, card_id: str) -> DocumentRef:
+    """Return the trace document of a card: the partner of its graph, else the document that the card was written to."""
+    doc = partner_trace(graph.doc)
+    if doc is None:
+        branches = [branch_id for branch_id, *_ in base_chain(tx, graph.branch.branch_id, "graph", graph.doc)]
+        statement = sql["trace_docs_of_card"].filled(branches=tx.sql_in("branch_id", "branches"))
+        found = [one for (one,) in tx.stream(statement, {"branches": branches, "key": card_id})]
+        doc = found[-1] if found else TRACE
+    return DocumentRef(graph.workspace, graph.branch, doc, graph.own_docs)

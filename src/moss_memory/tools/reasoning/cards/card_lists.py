@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import list_of, object_of
-from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, Status, TextPart, nodes_of
-from moss_memory.tools.reasoning.graph.node_versions import select
-from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
+from moss_memory.tools.reasoning.cursor_pages import CursorPage, Rows, fit_page
+from moss_memory.tools.reasoning.graph.graph_tools import Status, TextPart
+from moss_memory.tools.reasoning.graph.node_queries import NodeFilters, find_nodes
+from moss_memory.tools.reasoning.graph.node_versions import select_columns
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     REF,
     Branch,
     Cursor,
-    CursorPage,
     GraphDoc,
     OneOrMore,
     PageLimit,
@@ -22,7 +22,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 )
 from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, NODE, PAGINATION, STATS
 
-from .card_model import CARD_TYPES, CardDocuments, check_type, find_card_documents
+from .card_model import CARD_TYPES, check_type, find_card_documents
 from .frontier import find_candidates, find_pins
 
 TYPE_CHECKING = False
@@ -60,13 +60,9 @@ def branchmind_think_context(
     """List the last changed cards, whole, and count them by type; without advice."""
     documents = find_card_documents(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
     view = documents.graph.graph(tx)
-    cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
-    frame = {**documents.to_dict(), "stats": count_cards(tx, view, documents.graph.doc)}
-    return budget.fit(
-        cards,
-        lambda kept: {**frame, "cards": kept, "truncated": False},
-        least=0,
-    )
+    cards = find_nodes(tx, view, card_filter(), CursorPage(None, limit_cards))
+    frame = {**documents.to_dict(), "stats": count_cards(tx, view)}
+    return budget.fit(cards, lambda kept: {**frame, "cards": kept, "truncated": False}, least=0)
 
 
 @operation(
@@ -107,8 +103,8 @@ def branchmind_think_query(
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
     page = CursorPage(cursor, limit)
-    cards = nodes_of(tx, view, documents.graph.doc, filters, page)
-    return _card_page(documents, page, cards, "cards", budget)
+    cards = find_nodes(tx, view, filters, page)
+    return fit_page(budget, page, cards, documents.to_dict(), "cards", number="last_seq")
 
 
 @operation(
@@ -137,17 +133,17 @@ def branchmind_think_pins(
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
     page = CursorPage(cursor, limit)
-    pinned = sorted(find_pins(tx, view, documents.graph.doc))
+    pinned = sorted(find_pins(tx, view))
     filters = NodeFilters(ids=pinned, types=list(CARD_TYPES), trusted=True) if pinned else None
-    cards = Rows([], more=False) if filters is None else nodes_of(tx, view, documents.graph.doc, filters, page)
-    return _card_page(documents, page, cards, "pins", budget)
+    cards = Rows([], more=False) if filters is None else find_nodes(tx, view, filters, page)
+    return fit_page(budget, page, cards, documents.to_dict(), "pins", number="last_seq")
 
 
 @operation(
     idempotent=True,
     aliases=BRANCH,
     has_budget=True,
-    answers={**CARD_REF, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
+    answers={**CARD_REF, "candidates": list_of(CANDIDATE, "the cards to continue with, best first", shown="answer")},
     example="moss think frontier -w shop",
     words=(
         "open questions, what is still open, unresolved, all candidates, loose ends, remaining questions, open "
@@ -165,14 +161,10 @@ def branchmind_think_frontier(
     limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
+    """List all open questions, hypotheses and tests, best first; a card that a decision settled is not open."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
-    return budget.fit(
-        found,
-        lambda kept: {**documents.to_dict(), "candidates": kept, "truncated": False},
-        least=0,
-    )
+    found = find_candidates(tx, documents.graph.graph(tx), limit=min(limit, 200))
+    return budget.fit(found, lambda kept: {**documents.to_dict(), "candidates": kept, "truncated": False}, least=0)
 
 
 @operation(
@@ -200,37 +192,23 @@ def branchmind_think_next(
     graph_doc: GraphDoc | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show only the one card to go on with; null when nothing is open."""
+    """Show only the one card to continue with; null if nothing is open."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=1)
+    found = find_candidates(tx, documents.graph.graph(tx), limit=1)
     return budget.fit(
-        found,
-        lambda kept: {**documents.to_dict(), "candidate": kept[0] if kept else None, "truncated": False},
+        found, lambda kept: {**documents.to_dict(), "candidate": kept[0] if kept else None, "truncated": False}
     )
 
 
 def card_filter() -> NodeFilters:
-    """Return a filter that accepts only cards."""
     return NodeFilters(types=list(CARD_TYPES))
 
 
-def count_cards(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
+def count_cards(tx: ReadTransaction, view: View) -> dict[str, Any]:
     """Count the cards of a view, in total and by type."""
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
     by_type = dict.fromkeys(CARD_TYPES, 0)
     chosen = f"v.type in ({kinds}) and v.deleted = 0 group by v.type"
-    for kind, count in select(tx, view, doc, "v.type, count(*)", chosen, {}):
+    for kind, count in select_columns(tx, view, "v.type, count(*)", chosen, {}):
         by_type[kind] += count
     return {"cards": sum(by_type.values()), "by_type": {kind: count for kind, count in by_type.items() if count}}
-
-
-def _card_page(documents: CardDocuments, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
-    return budget.fit(
-        cards,
-        lambda kept: {
-            **documents.to_dict(),
-            key: kept,
-            "pagination": page.answer(len(kept), next_cursor(cards, kept, key="last_seq")),
-            "truncated": False,
-        },
-    )

@@ -17,14 +17,13 @@ from moss_memory.tools.reasoning.branches.document_refs import (
 )
 from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log_view
 from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id, graph_tags
-from moss_memory.tools.reasoning.graph.node_versions import Version, edge, node
-from moss_memory.tools.reasoning.notes.note_tools import append, check_note
-from moss_memory.tools.reasoning.reasoning_arguments import check_label, check_title, meta_json
+from moss_memory.tools.reasoning.graph.node_versions import Version, new_edge, new_node
+from moss_memory.tools.reasoning.notes.entries import append_entry, check_note
+from moss_memory.tools.reasoning.reasoning_arguments import check_label, check_length, meta_json
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import find_reference
+from moss_memory.tools.task.model.task_rows import find_reference
 
-from .card_links import LINKS, check_links, find_linked, implied_statuses
-from .status_changes import change_status
+from .card_links import LINKS, change_status, check_links, find_linked, implied_statuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Card:
     def __init__(self, raw: dict[str, Any], links: Links | None = None) -> None:
         self.id = None if raw["id"] is None else check_id(raw["id"], what="card.id")
         self.type: str = raw["type"]
-        self.title = check_title(raw["title"], what="card.title")
+        self.title = check_length(raw["title"], what="card.title")
         self.text: str | None = raw["text"]
         self.status = check_label(raw["status"], what="card.status") or OPEN
         self.tags = graph_tags(raw["tags"], what="card.tags")
@@ -76,14 +75,14 @@ class Card:
         }
 
     def node(self) -> Version:
-        """Return the card as a node of the graph."""
         meta = meta_json(self.meta)
         tags = self.tags
-        return node(str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta)
+        return new_node(
+            str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta
+        )
 
     def edges(self) -> list[Version]:
-        """Return the edges to the cards that this card names."""
-        return [edge(str(self.id), rel, to) for rel, ends in self.links.items() for to in ends]
+        return [new_edge(str(self.id), rel, to) for rel, ends in self.links.items() for to in ends]
 
 
 class CardDocuments:
@@ -96,7 +95,6 @@ class CardDocuments:
         self.graph = graph
 
     def to_dict(self) -> dict[str, str]:
-        """Return the branch and graph document as fields of a response."""
         return {"branch": self.graph.branch.name, "graph_doc": self.graph.doc}
 
     def arguments(self) -> dict[str, str]:
@@ -141,11 +139,11 @@ def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str
         if raw.get("id") not in (None, raw["card_id"]):
             raise invalid_request(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
         raw["id"] = raw.pop("card_id")
-    fields: dict[str, Any] = {name: _text_field(raw.pop(name, None), f"{what}.{name}") for name in _KEYS[2:6]}
-    fields["id"] = _text_field(raw.pop("id", None), f"{what}.id")
-    fields["tags"] = _tags(raw.pop("tags", None), f"{what}.tags")
-    fields["links"] = {rel: _link(raw.pop(rel), f"{what}.{rel}") for rel in LINKS if rel in raw}
-    fields["meta"] = {**_meta(raw.pop("meta", None), f"{what}.meta"), **raw}
+    fields: dict[str, Any] = {name: _parse_text_field(raw.pop(name, None), f"{what}.{name}") for name in _KEYS[2:6]}
+    fields["id"] = _parse_text_field(raw.pop("id", None), f"{what}.id")
+    fields["tags"] = _parse_tags(raw.pop("tags", None), f"{what}.tags")
+    fields["links"] = {rel: _parse_link(raw.pop(rel), f"{what}.{rel}") for rel in LINKS if rel in raw}
+    fields["meta"] = {**_parse_meta(raw.pop("meta", None), f"{what}.meta"), **raw}
     fields["meta_keys"] = list(raw)
     fields["type"] = check_type(type or fields["type"] or "note", what=f"{what}.type", workspace=workspace)
     return fields
@@ -176,19 +174,19 @@ def commit_card(tx: Transaction, documents: CardDocuments, card: Card) -> dict[s
     if card.id is None:
         card.id = _generate_id(tx, changes)
     elif (known := _committed_content(tx, documents, card.id)) is not None:
-        if known != _comparable(card.content()):
+        if known != _comparable_json(card.content()):
             raise _card_conflict(documents, card.id, in_graph=changes.live(card.id) is not None)
         if changes.exists(card.id):
-            return _response(documents, card, inserted=False)
+            return _card_response(documents, card, inserted=False)
         _add_to_batch(tx, documents, card, changes)
-        return {**_response(documents, card, inserted=False, applied=changes.applied), "last_seq": changes.write()}
+        return {**_card_response(documents, card, inserted=False, applied=changes.applied), "last_seq": changes.write()}
     live = changes.live(card.id)
     if live is not None and live.state != card.node().state:
         raise _card_conflict(documents, card.id, in_graph=True)
-    entry = append(tx, documents.trace, _trace_note(card), written_as="card", card_id=card.id)
+    entry = append_entry(tx, documents.trace, _trace_note(card), written_as="card", card_id=card.id)
     _add_to_batch(tx, documents, card, changes)
     last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
-    return {**_response(documents, card, inserted=True, applied=changes.applied), "last_seq": last_seq}
+    return {**_card_response(documents, card, inserted=True, applied=changes.applied), "last_seq": last_seq}
 
 
 def _add_to_batch(tx: Transaction, documents: CardDocuments, card: Card, changes: GraphBatch) -> None:
@@ -245,7 +243,7 @@ def _parse_lines(text: str) -> dict[str, Any]:
     return fields
 
 
-def _text_field(value: Any, what: str) -> str | None:
+def _parse_text_field(value: Any, what: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
@@ -253,7 +251,7 @@ def _text_field(value: Any, what: str) -> str | None:
     return value.strip() or None
 
 
-def _tags(value: Any, what: str) -> list[str]:
+def _parse_tags(value: Any, what: str) -> list[str]:
     if isinstance(value, str):
         value = [tag for tag in value.split(",") if tag.strip()]
     if value is None:
@@ -263,7 +261,7 @@ def _tags(value: Any, what: str) -> list[str]:
     return value
 
 
-def _link(value: Any, what: str) -> list[str]:
+def _parse_link(value: Any, what: str) -> list[str]:
     values = [value] if isinstance(value, str) else value
     if values is None:
         return []
@@ -272,7 +270,7 @@ def _link(value: Any, what: str) -> list[str]:
     return values
 
 
-def _meta(value: Any, what: str) -> dict[str, Any]:
+def _parse_meta(value: Any, what: str) -> dict[str, Any]:
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else None
@@ -295,7 +293,7 @@ def _trace_note(card: Card) -> Any:
     return check_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=meta)
 
 
-def _comparable(content: dict[str, Any]) -> str:
+def _comparable_json(content: dict[str, Any]) -> str:
     return json.dumps({name: value for name, value in content.items() if value}, sort_keys=True, ensure_ascii=False)
 
 
@@ -308,7 +306,7 @@ def _committed_content(tx: Transaction, documents: CardDocuments, card_id: str) 
             if view.shows(branch_id, seq):
                 fields = json.loads(meta)
                 text = None if fields.pop("title_only", False) else content
-                return _comparable({**fields, "title": title, "text": text})
+                return _comparable_json({**fields, "title": title, "text": text})
     return None
 
 
@@ -319,7 +317,7 @@ def _generate_id(tx: Transaction, changes: GraphBatch) -> str:
     return f"CARD-{number}"
 
 
-def _response(
+def _card_response(
     documents: CardDocuments, card: Card, *, inserted: bool, applied: dict[str, int] | None = None
 ) -> dict[str, Any]:
     counts = applied or {}

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated, Any, Literal
+from moss_memory.registry.cli_traits import Cli
+from moss_memory.registry.corrected_calls import corrected_call
 from moss_memory.registry.decode import check_value
 from moss_memory.registry.operation import operation
-from moss_memory.registry.repair import corrected_call
 from moss_memory.registry.responses import choice, flag, list_of, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, DocumentRef, branch_by_id, find_branch
-from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
+from moss_memory.tools.reasoning.cursor_pages import CursorPage, fit_page
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
-    CursorPage,
     Doc,
     IntoBranch,
     PageLimit,
@@ -27,16 +28,13 @@ from moss_memory.tools.reasoning.reasoning_responses import CONFLICT, PAGINATION
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .graph_batch import NODE_FIELDS, node_from_fields
-from .node_versions import Version, edge, render_key, write
+from .graph_keys import render_key
+from .node_versions import Version, new_edge, write_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
-
     from moss_memory.registry.budget import Budget
-    from moss_memory.storage.engine import ReadTransaction, Row, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any, Literal
+    from moss_memory.storage.engine import ReadTransaction, Transaction
 
 ConflictId = Annotated[str, "from a merge, or the list of conflicts"]
 ConflictStatus = Annotated[Literal["open", "resolved"], "all by default"]
@@ -55,11 +53,12 @@ _SIDES = ("base", "from", "into")
     idempotent=True,
     has_budget=True,
     answers={
-        "into": text("branch that received"),
+        "into": text("the destination branch"),
         "doc": text("document"),
         "conflicts": list_of(CONFLICT, "the conflicts, newest first", shown="answer"),
         **PAGINATION,
     },
+    cli=Cli(inferred={"into": "the checkout"}),
     example="moss graph conflicts main --workspace shop --status open",
     words=(
         "list conflicts, merge conflicts, contradictions between branches, which conflicts are there, open "
@@ -82,21 +81,24 @@ def branchmind_graph_conflicts(
     branch = find_branch(tx, workspace, into, what="into")
     DocumentRef(workspace, branch, check_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
-    found = list(
-        tx.rows(
-            "select seq, conflict_id, key, resolution, created_at_ms from graph_conflicts"
-            f" where into_id = :into_id and doc = :doc and seq < :before{only} order by seq desc limit :limit",
-            {"into_id": branch.branch_id, "doc": doc, "before": page.before(), "limit": page.limit + 1},
-        )
+    found = tx.rows(
+        "select seq, conflict_id, key, resolution, created_at_ms from graph_conflicts"
+        f" where into_id = :into_id and doc = :doc and seq < :before{only} order by seq desc limit :limit",
+        {"into_id": branch.branch_id, "doc": doc, "before": page.before(), "limit": page.limit + 1},
     )
-    rows = Rows([_list_item(row) for row in found[: page.limit]], more=len(found) > page.limit)
-
-    def build(kept: list[Any]) -> dict[str, Any]:
-        shown = [{name: value for name, value in one.items() if name != "seq"} for one in kept]
-        pagination = page.answer(len(kept), next_cursor(rows, kept))
-        return {"into": into, "doc": doc, "conflicts": shown, "pagination": pagination, "truncated": False}
-
-    return budget.fit(rows, build)
+    conflicts = [
+        {
+            "seq": seq,
+            "conflict_id": conflict_id,
+            "kind": _kind_of_key(key),
+            "key": render_key(key),
+            "status": "open" if resolution is None else "resolved",
+            "created_at_ms": created_at_ms,
+        }
+        for seq, conflict_id, key, resolution, created_at_ms in found
+    ]
+    fields = {"into": into, "doc": doc}
+    return fit_page(budget, page, page.rows(conflicts), fields, "conflicts", hide_number=True)
 
 
 @operation(
@@ -110,18 +112,17 @@ def branchmind_graph_conflicts(
     ),
 )
 def branchmind_graph_conflict_show(
-    tx: ReadTransaction,
-    *,
-    workspace: RequiredWorkspace,
-    conflict_id: ConflictId,
-    budget: Budget,
+    tx: ReadTransaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, budget: Budget
 ) -> dict[str, Any]:
     """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
     conflict = _find_conflict(tx, workspace, conflict_id)
     frame = conflict.to_dict()
     # `base` comes last, so that the budget drops it first.
     sides = {"from": conflict.theirs_json, "into": conflict.ours_json, "base": conflict.base_json}
-    states = [{"part": name, "state": _decode_state(state)} for name, state in sides.items()]
+    states = [
+        {"part": name, "state": None if state is None else Version(json.loads(state)).to_dict()}
+        for name, state in sides.items()
+    ]
 
     def build(kept: list[Any]) -> dict[str, Any]:
         by_side: dict[str, Any] = {name: {} for name in _SIDES}
@@ -142,12 +143,12 @@ def _propose_sides(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
     mutates=True,
     scan_secrets=True,
     idempotent=True,
-    propose=_propose_sides,
+    proposed_call=_propose_sides,
     answers={
         "conflict_id": text("its id"),
-        "status": choice(("resolved",), "that it is settled"),
-        "applied": flag("whether this call changed the branch that receives", shown="never"),
-        "outcome": text("what that branch holds now"),
+        "status": choice(("resolved",), "always resolved"),
+        "applied": flag("true if this call changed the destination branch", shown="never"),
+        "outcome": text("the state of that branch now"),
     },
     example="moss graph conflict-resolve CONFLICT-0f3a --workspace shop --resolution use_from",
     words=(
@@ -171,8 +172,8 @@ def branchmind_graph_conflict_resolve(
     conflict = _find_conflict(tx, workspace, conflict_id)
     chosen = Version(json.loads(conflict.theirs_json))
     if content is not None:
-        chosen = _version_of(conflict, content)
-    # The state of the content tells a repeated resolution from another one.
+        chosen = _resolved_version(conflict, content)
+    # The state of the content distinguishes a repeated resolution from another one.
     wanted = resolution if content is None else f"{resolution}:{chosen.state}"
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=conflict_id)
     if conflict.resolved_with not in (None, wanted):
@@ -189,7 +190,7 @@ def branchmind_graph_conflict_resolve(
     applied = is_new and resolution != "use_into"
     if applied:
         into = branch_by_id(tx, conflict.into_id)
-        write(tx, DocumentRef(workspace, into, conflict.doc), [chosen])
+        write_versions(tx, DocumentRef(workspace, into, conflict.doc), [chosen])
     if is_new:
         tx.run(sql["reconcile"], dict(zip(Conflict.columns, conflict, strict=True)))
         tx.run(sql["resolve_conflict"], {"conflict_id": conflict_id, "resolution": wanted, "now_ms": tx.now_ms})
@@ -198,13 +199,13 @@ def branchmind_graph_conflict_resolve(
     return {"conflict_id": conflict_id, "status": "resolved", "applied": applied, "outcome": outcome}
 
 
-def _version_of(conflict: Conflict, content: dict[str, Any]) -> Version:
+def _resolved_version(conflict: Conflict, content: dict[str, Any]) -> Version:
     """Return the version that the content of a resolution describes; a node without a type keeps its own."""
     key = render_key(conflict.key)
     if isinstance(key, dict):
         # `{"meta": {...}}` means the same as the meta itself, as a node's fields include it by that name.
         meta = content["meta"] if list(content) == ["meta"] and isinstance(content["meta"], dict) else content
-        return edge(key["from"], key["rel"], key["to"], meta=meta_json(meta))
+        return new_edge(key["from"], key["rel"], key["to"], meta=meta_json(meta))
     given = {name: value for name, value in content.items() if value is not None}
     fields = check_value(given, {"type": "object", "properties": NODE_FIELDS, "additionalProperties": False}, "content")
     sides = [Version(json.loads(packed)) for packed in (conflict.ours_json, conflict.theirs_json) if packed]
@@ -236,10 +237,9 @@ class Conflict(NamedRow):
         return self.resolved_with and self.resolved_with.partition(":")[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the conflict as fields of a response, without its states."""
         return {
             "conflict_id": self.conflict_id,
-            "kind": _kind(self.key),
+            "kind": _kind_of_key(self.key),
             "key": render_key(self.key),
             "from_branch": self.from_branch,
             "into_branch": self.into_branch,
@@ -259,10 +259,6 @@ def conflict_id(from_id: int, into_id: int, doc: str, key: str, states: list[str
     return f"CONFLICT-{hashlib.blake2b(content.encode(), digest_size=8).hexdigest()}"
 
 
-def _decode_state(state: str | None) -> dict[str, Any] | None:
-    return None if state is None else Version(json.loads(state)).to_dict()
-
-
 def _find_conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
     row = tx.row(sql["conflict"], {"workspace": normalize_workspace(workspace), "conflict_id": conflict_id})
     if row is None:
@@ -277,17 +273,5 @@ def _find_conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Con
     return Conflict(row)
 
 
-def _kind(key: str) -> str:
+def _kind_of_key(key: str) -> str:
     return "node" if isinstance(render_key(key), str) else "edge"
-
-
-def _list_item(row: Row) -> dict[str, Any]:
-    seq, conflict_id, key, resolution, created_at_ms = row
-    return {
-        "seq": seq,
-        "conflict_id": conflict_id,
-        "kind": _kind(key),
-        "key": render_key(key),
-        "status": "open" if resolution is None else "resolved",
-        "created_at_ms": created_at_ms,
-    }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.names import has_control
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, check_label, check_title, meta_json
+from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, check_label, check_length, meta_json
 
-from .node_versions import EDGE_SEPARATOR, Version, current_versions, edge, node, versions, write
+from .graph_keys import EDGE_SEPARATOR
+from .node_versions import Version, current_versions, new_edge, new_node, stream_versions, write_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ class GraphBatch:
 
     def __init__(self, tx: Transaction, document: DocumentRef) -> None:
         self.applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
-        self._tx = tx
-        self._document = document
-        self._view = graph_view(tx, document.branch.branch_id, document.doc)
+        self.tx = tx
+        self.document = document
+        self.view = graph_view(tx, document.branch.branch_id, document.doc)
         self._versions: list[Version] = []
         self._pending: dict[str, Version] = {}
         self._edges_at: dict[str, set[str]] = {}
@@ -63,14 +64,13 @@ class GraphBatch:
             if op["op"] == "node_upsert":
                 self.upsert(node_from_fields(op, at))
             elif op["op"] == "edge_upsert":
-                self.upsert(edge(*_edge_ends(op, at), meta=meta_json(op.get("meta"))))
+                self.upsert(new_edge(*_edge_ends(op, at), meta=meta_json(op.get("meta"))))
             elif op["op"] == "node_delete":
                 self.delete(check_id(op["id"], what=f"{at}.id"), at=at)
             else:
                 self.delete(EDGE_SEPARATOR.join(_edge_ends(op, at)), at=at)
 
     def upsert(self, version: Version) -> None:
-        """Add a new version of a node or an edge."""
         self._add(version)
         self.applied["edges_upserted" if version.type is None else "nodes_upserted"] += 1
 
@@ -88,26 +88,25 @@ class GraphBatch:
 
     def live(self, key: str) -> Version | None:
         """Return the node or edge after the pending changes; None if it is deleted or never existed."""
-        found = self._pending.get(key) or current_versions(self._tx, self._view, self._document.doc, [key]).get(key)
+        found = self._pending.get(key) or current_versions(self.tx, self.view, [key]).get(key)
         return None if found is None or found.deleted else found
 
     def exists(self, key: str) -> bool:
         """Return true if a node or edge exists or existed before."""
-        return key in self._pending or bool(current_versions(self._tx, self._view, self._document.doc, [key]))
+        return key in self._pending or bool(current_versions(self.tx, self.view, [key]))
 
     def edges_at(self, id: str) -> list[Version]:
         """Return the edges that start or end at a node after the pending changes, by key."""
         found: dict[str, Version] = {}
         for end in ("from_id", "to_id"):
-            there = versions(self._tx, self._view, self._document.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
+            there = stream_versions(self.tx, self.view, f"v.{end} = :id and v.deleted = 0", {"id": id})
             found.update((version.key, version) for version in there)
         found.update((key, self._pending[key]) for key in self._edges_at.get(id, ()))
         current = [self._pending.get(key, version) for key, version in found.items()]
         return sorted([one for one in current if not one.deleted], key=lambda one: one.key)
 
     def write(self) -> int:
-        """Write all changes in order and return the last seq."""
-        return write(self._tx, self._document, self._versions)
+        return write_versions(self.tx, self.document, self._versions)
 
     def _add(self, version: Version) -> None:
         self._versions.append(version)
@@ -118,7 +117,7 @@ class GraphBatch:
 
     def _not_found(self, key: str, at: str) -> MossError:
         noun = "edge" if EDGE_SEPARATOR in key else "node"
-        document = self._document
+        document = self.document
         graph = {"workspace": document.workspace, "branch": document.branch.name}
         doc = {} if document.doc == "graph" else {"doc": document.doc}
         return MossError(
@@ -169,10 +168,10 @@ def _check_fields(op: dict[str, Any], at: str) -> None:
 
 def node_from_fields(op: dict[str, Any], at: str) -> Version:
     """Return the node that the fields of a caller describe; `at` is their path."""
-    return node(
+    return new_node(
         check_id(op["id"], what=f"{at}.id"),
         check_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),
-        title=check_title(op.get("title"), what=f"{at}.title"),
+        title=check_length(op.get("title"), what=f"{at}.title"),
         text=op.get("text"),
         status=check_label(op.get("status"), what=f"{at}.status"),
         tags=graph_tags(op.get("tags"), what=f"{at}.tags"),

@@ -6,7 +6,7 @@ from moss_memory.errors import MossError, next_call
 from moss_memory.storage.origin import actors_of
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
 
-from .node_versions import Version, columns, current_versions, nearest_first, versions
+from .node_versions import VERSION_COLUMNS, Version, current_versions, nearest_first, stream_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _LINKS = 200
 
 def node_detail(tx: ReadTransaction, *, workspace: str, branch: str, doc: str, id: str) -> dict[str, Any]:
     """Return a node of a branch as fields, its links and its versions, newest first; raise `NOT_FOUND` without it."""
-    document = find_document(tx, workspace, target=None, branch=branch, doc=doc, kind=GRAPH)
+    document = find_document(tx, workspace, branch=branch, doc=doc, kind=GRAPH)
     view = document.graph(tx)
-    present = current_versions(tx, view, document.doc, [id]).get(id)
+    present = current_versions(tx, view, [id]).get(id)
     if present is None or present.type is None:
         raise MossError(
             "NOT_FOUND",
@@ -32,8 +32,8 @@ def node_detail(tx: ReadTransaction, *, workspace: str, branch: str, doc: str, i
         )
     return {
         "node": present.to_dict(),
-        "links": _links(tx, view, document.doc, id),
-        "versions": _versions(tx, view, document.doc, id),
+        "links": _find_links(tx, view, id),
+        "versions": _list_versions(tx, view, id),
     }
 
 
@@ -48,15 +48,15 @@ def entry_authors(tx: ReadTransaction, *, entries: list[int]) -> dict[int, str]:
     return {seq: actors[origin] for seq, origin in origins.items() if actors.get(origin)}
 
 
-def _links(tx: ReadTransaction, view: View, doc: str, id: str) -> list[dict[str, Any]]:
-    """Return the links of a node, those that begin at it first, with the node at the other end."""
+def _find_links(tx: ReadTransaction, view: View, id: str) -> list[dict[str, Any]]:
+    """Return the links of a node with the node at the other end, outgoing links first."""
     found: dict[str, Version] = {}
     for end in ("from_id", "to_id"):
-        for edge in versions(tx, view, doc, f"v.{end} = :id and v.deleted = 0", {"id": id}):
+        for edge in stream_versions(tx, view, f"v.{end} = :id and v.deleted = 0", {"id": id}):
             if len(found) < _LINKS:
                 found.setdefault(edge.key, edge)
     others = {edge.to_id if edge.from_id == id else edge.from_id for edge in found.values()}
-    nodes = current_versions(tx, view, doc, sorted(others))
+    nodes = current_versions(tx, view, sorted(others))
     links = []
     for edge in found.values():
         outgoing = edge.from_id == id
@@ -67,14 +67,14 @@ def _links(tx: ReadTransaction, view: View, doc: str, id: str) -> list[dict[str,
     return links
 
 
-def _versions(tx: ReadTransaction, view: View, doc: str, id: str) -> list[dict[str, Any]]:
+def _list_versions(tx: ReadTransaction, view: View, id: str) -> list[dict[str, Any]]:
     """Return the versions of a node that a branch has or had, newest first, each with its author."""
     rows: list[Row] = []
     for branch_id, _, upto in nearest_first(view):
         rows += tx.rows(
-            f"select {columns}, v.origin from graph_versions v where v.branch_id = :branch_id and v.doc = :doc"
+            f"select {VERSION_COLUMNS}, v.origin from graph_versions v where v.branch_id = :branch_id and v.doc = :doc"
             " and v.key = :id and v.seq <= :upto order by v.seq desc limit :most",
-            {"branch_id": branch_id, "doc": doc, "id": id, "upto": upto, "most": _VERSIONS},
+            {"branch_id": branch_id, "doc": view.doc, "id": id, "upto": upto, "most": _VERSIONS},
         )
     rows.sort(key=lambda row: -int(row[0]))
     actors = actors_of(tx, {row[-1] for row in rows[:_VERSIONS] if row[-1] is not None})

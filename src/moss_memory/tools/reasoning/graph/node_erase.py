@@ -23,12 +23,12 @@ from moss_memory.tools.reasoning.reasoning_erase import (
     describe_location,
     entries_erasure,
     entry_and_copies,
-    origin_of,
+    original_seq,
     shows_any,
 )
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .node_versions import Version, node, write
+from .node_versions import Version, new_node, version_json, write_versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,11 @@ class Nodes:
     def _execute(self, tx: Transaction) -> None:
         for key, old, new in self._find_subgoals():
             self._rewrite_titles(tx, key, old, new)
-        self._write_tombstones(tx)
+        # Tombstones after the live versions make the index drop their text.
+        for _, branch_id, key, _, _, kind, deleted, next_seq in self._versions:
+            if not deleted and next_seq > HEAD:
+                document = DocumentRef(self._workspace, branch_by_id(tx, branch_id), self._doc)
+                write_versions(tx, document, [new_node(key, kind).tombstone()])
         graph_key = {"doc": self._doc, "branches": self.branches}
         for seq, *_ in self._edges:
             tx.run(sql["forget_version"], {"seq": seq})
@@ -139,13 +143,6 @@ class Nodes:
             for branch_id in self.branches:
                 for statement in ("delete_merges", "delete_conflicts", "delete_pins"):
                     tx.run(sql[statement], {"branch_id": branch_id, "doc": self._doc, "key": key})
-
-    def _write_tombstones(self, tx: Transaction) -> None:
-        """Write tombstones after the live versions, so that the index drops their text."""
-        for _, branch_id, key, _, _, kind, deleted, next_seq in self._versions:
-            if not deleted and next_seq > HEAD:
-                document = DocumentRef(self._workspace, branch_by_id(tx, branch_id), self._doc)
-                write(tx, document, [node(key, kind).tombstone()])
 
     def entries(self) -> list[int]:
         """Return the seqs of the trace entries of the nodes that are cards, with copies made by merges."""
@@ -168,7 +165,7 @@ class Nodes:
         graphs have that state, or none, the entry belongs to the graph with the name of its trace.
         """
         _, _, doc, title, content, meta, source = entry
-        if source is not None and self._tx.row(sql["entry_texts"], {"seq": origin_of(source)}) is not None:
+        if source is not None and self._tx.row(sql["entry_texts"], {"seq": original_seq(source)}) is not None:
             return False
         key = {"branches": self.branches, "key": id, "state": _state_of(id, title, content, meta)}
         statement = sql["states_of_node"].filled(branches=self._tx.sql_in("branch_id", "branches"))
@@ -236,7 +233,7 @@ class Nodes:
             tx.run(sql["put_version"], {**row, **own})
         statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))
         for seq, *states in list(tx.stream(statement, {**self._key, "key": key})):
-            changed = [None if one is None else _replace_title_json(one, old, new) for one in states]
+            changed = [state and version_json(_replace_title(Version(json.loads(state)), old, new)) for state in states]
             row = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
             tx.run(sql["set_conflict_states"], {**row, "seq": seq})
         for seq, content in self._find_entries(key, old).items():
@@ -249,7 +246,7 @@ def _state_of(id: str, title: str | None, content: str, meta: str | None) -> str
     fields = json.loads(meta or "{}")
     if "type" not in fields:
         return None
-    card = node(
+    card = new_node(
         id,
         fields["type"],
         title=title,
@@ -265,17 +262,4 @@ def _replace_title(version: Version, old: str, new: str) -> Version:
     """Return a version with the new title if it has the old one."""
     if version.title != old:
         return version
-    changed = node(
-        version.key,
-        version.type,
-        title=new,
-        text=version.text,
-        status=version.status,
-        tags=version.tags(),
-        meta=version.meta_json,
-    )
-    return version.changed(title=new, state=version.state and changed.state)
-
-
-def _replace_title_json(packed: str, old: str, new: str) -> str:
-    return json.dumps(_replace_title(Version(json.loads(packed)), old, new), ensure_ascii=False, separators=(",", ":"))
+    return version.changed(title=new, state=version.state and version.with_fields(title=new).state)

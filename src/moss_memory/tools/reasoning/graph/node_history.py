@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, TableColumn, flag, integer, list_of, moment_ms, text, texts
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
 from moss_memory.tools.reasoning.cards.card_links import unknown_card
-from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
+from moss_memory.tools.reasoning.cursor_pages import CursorPage, fit_page
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
     Cursor,
-    CursorPage,
     Doc,
     PageLimit,
     RequiredWorkspace,
@@ -24,13 +24,11 @@ from .node_versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.reasoning.branches.visible_ranges import View
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 NodeId = Annotated[str, "id of a card or node"]
 
@@ -45,7 +43,7 @@ _NODE_VERSION = ResponseSchema(
         "status": text("its status", optional=True),
         "title": text("its title", optional=True),
         "text": text("its text", optional=True),
-        "deleted": flag("whether this version deletes it"),
+        "deleted": flag("true if this version deletes it"),
         "changed": texts("fields that differ from the version before; of the first version all that it has"),
     },
     table=(
@@ -91,40 +89,29 @@ def branchmind_graph_history(
     """Show the older versions of one card or node, newest first, as the branch sees it."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
-    found = _versions(tx, document.graph(tx), document.doc, id, page)
+    found = _find_versions(tx, document.graph(tx), id, page)
     if not found and cursor is None:
         raise unknown_card(tx, document, id, kind="node")
     older = [*found[1:], None]
-    shown = [_render(version, before) for version, before in zip(found, older, strict=False)]
-    rows = Rows(shown[: page.limit], more=len(found) > page.limit)
-
-    def build(kept: list[Any]) -> dict[str, Any]:
-        pagination = page.answer(len(kept), next_cursor(rows, kept))
-        return {"id": id, "versions": kept, "pagination": pagination, "truncated": False}
-
-    return budget.fit(rows, build)
+    shown = [_render_version(version, before) for version, before in zip(found, older, strict=False)]
+    return fit_page(budget, page, page.rows(shown), {"id": id}, "versions")
 
 
-def _versions(tx: ReadTransaction, view: View, doc: str, id: str, page: CursorPage) -> list[Version]:
+def _find_versions(tx: ReadTransaction, view: View, id: str, page: CursorPage) -> list[Version]:
     """Return the versions of a node that the view shows, newest first, at most one more than the page holds."""
     found: list[Version] = []
-    for branch_id, upto in view.sources():
+    for branch_id, upto in view.sources:
         left = page.limit + 1 - len(found)
         top = min(upto, page.before() - 1)
         if left:
-            key = {"branch_id": branch_id, "doc": doc, "key": id, "upto": top, "limit": left}
+            key = {"branch_id": branch_id, "doc": view.doc, "key": id, "upto": top, "limit": left}
             found.extend(map(Version, tx.rows(sql["node_versions"], key)))
     return found
 
 
-def _render(version: Version, before: Version | None) -> dict[str, Any]:
+def _render_version(version: Version, before: Version | None) -> dict[str, Any]:
     old = {} if before is None else before.to_dict()
     new = version.to_dict()
-    changed = [name for name in _COMPARED if _value(new, name) != _value(old, name)]
+    changed = [name for name in _COMPARED if (new.get(name) or None) != (old.get(name) or None)]
     texts = {} if version.deleted else {name: new[name] for name in _SHOWN if name in new}
     return {"seq": version.seq, "ts_ms": version.ts_ms, **texts, "deleted": bool(version.deleted), "changed": changed}
-
-
-def _value(node: dict[str, Any], name: str) -> Any:
-    """Return a field of a node; None if it is absent, empty or false."""
-    return node.get(name) or None

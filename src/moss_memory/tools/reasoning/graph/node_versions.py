@@ -6,9 +6,11 @@ import json
 
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, reserve_numbers
-from moss_memory.tools.reasoning.notes.note_tools import touch
+from moss_memory.tools.reasoning.branches.document_refs import touch_document
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, reserve_seqs
 from moss_memory.tools.reasoning.reasoning_sql import sql
+
+from .graph_keys import EDGE_SEPARATOR, render_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 ABSENT = ""
 """The state of a key that is deleted or never existed."""
 _PRESENT = "v.next_seq = 9223372036854775807"
-EDGE_SEPARATOR = "|"
-"""Separates the parts of an edge's key; ids and relations must not contain it."""
 
 
 class Version(NamedRow):
@@ -61,24 +61,22 @@ class Version(NamedRow):
         return {**meta, "deleted": bool(self.deleted), "last_seq": self.seq, "last_ts_ms": self.ts_ms}
 
     def tags(self) -> list[str]:
-        """Return the tags of a node."""
         return list(json.loads(self.tags_json)) if self.tags_json else []
 
-    def with_status(self, status: str) -> Version:
-        """Return an unwritten version of the node with another status."""
-        return node(
-            self.key, self.type, title=self.title, text=self.text, status=status, tags=self.tags(), meta=self.meta_json
-        )
+    def with_fields(self, **changed: str) -> Version:
+        """Return an unwritten version of the node with another title or status."""
+        fields = {"title": self.title, "text": self.text, "status": self.status, **changed}
+        return new_node(self.key, self.type, **fields, tags=self.tags(), meta=self.meta_json)
 
     def tombstone(self) -> Version:
         """Return a version that deletes the node or edge."""
         return self.changed(deleted=1, state=ABSENT)
 
 
-columns = ", ".join(f"v.{column}" for column in Version.columns)
+VERSION_COLUMNS = ", ".join(f"v.{column}" for column in Version.columns)
 
 
-def node(
+def new_node(
     id: str,
     type: str,
     *,
@@ -94,7 +92,7 @@ def node(
     return Version((0, id, type, title, text, status, tags_json, None, None, None, meta, 0, state, 0))
 
 
-def edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
+def new_edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
     """Return an unwritten version of an edge; `meta` is JSON."""
     key = EDGE_SEPARATOR.join((from_id, rel, to_id))
     return Version((0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0))
@@ -109,12 +107,8 @@ def _state(parts: list[Any], meta: str | None) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def render_key(key: str) -> Any:
-    """Return a node's id, or an edge's parts, as a field of a response."""
-    if EDGE_SEPARATOR not in key:
-        return key
-    from_id, rel, to_id = key.split(EDGE_SEPARATOR)
-    return {"from": from_id, "rel": rel, "to": to_id}
+def version_json(version: Version) -> str:
+    return json.dumps(version, ensure_ascii=False, separators=(",", ":"))
 
 
 def visibility_condition(ranges: list[Range], at: int) -> str:
@@ -135,44 +129,40 @@ def nearest_first(view: View) -> list[Range]:
     return view.ranges[::-1]
 
 
-def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
-    """Return the SQL parameters that `visible` uses."""
-    values: dict[str, Any] = {"doc": doc}
-    for at, (branch_id, _, upto) in enumerate(ranges):
+def range_parameters(view: View) -> dict[str, Any]:
+    values: dict[str, Any] = {"doc": view.doc}
+    for at, (branch_id, _, upto) in enumerate(nearest_first(view)):
         values[f"branch_{at}"] = branch_id
         values[f"upto_{at}"] = upto
     return values
 
 
-def versions(
-    tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any] | None = None
+def stream_versions(
+    tx: ReadTransaction, view: View, condition: str, values: dict[str, Any] | None = None
 ) -> Iterator[Version]:
     """Yield each version that the view shows and that meets a condition, range by range."""
-    return map(Version, select(tx, view, doc, columns, condition, values or {}))
+    return map(Version, select_columns(tx, view, VERSION_COLUMNS, condition, values or {}))
 
 
-def select(
-    tx: ReadTransaction, view: View, doc: str, what: str, condition: str, values: dict[str, Any]
-) -> Iterator[Row]:
+def select_columns(tx: ReadTransaction, view: View, what: str, condition: str, values: dict[str, Any]) -> Iterator[Row]:
     """Yield columns of each version that the view shows and that meets a condition, range by range."""
     ranges = nearest_first(view)
-    parameters = {**range_parameters(ranges, doc), **values}
+    parameters = {**range_parameters(view), **values}
     for at in range(len(ranges)):
         yield from tx.stream(
-            f"select {what} from graph_versions v where {visibility_condition(ranges, at)} and {condition}",
-            parameters,
+            f"select {what} from graph_versions v where {visibility_condition(ranges, at)} and {condition}", parameters
         )
 
 
-def current_versions(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
+def current_versions(tx: ReadTransaction, view: View, keys: Iterable[str]) -> dict[str, Version]:
     """Return the versions of these keys that the view shows, including tombstones."""
-    found = versions(tx, view, doc, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
+    found = stream_versions(tx, view, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
     return {version.key: version for version in found}
 
 
-def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
+def write_versions(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
     """Write new versions in order and return the seq of the last."""
-    first = reserve_numbers(tx, len(new))
+    first = reserve_seqs(tx, len(new))
     own = {
         "branch_id": document.branch.branch_id,
         "doc": document.doc,
@@ -181,10 +171,10 @@ def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
         row = dict(zip(Version.columns, version, strict=True))
-        tx.run(sql["add_version"], {**row, **own, "seq": seq, "ts_ms": tx.now_ms, "origin": tx.origin})
+        tx.run(sql["add_version"], {**row, **own, "seq": seq, "ts_ms": tx.now_ms, "origin": tx.origin_key()})
         if version.tags_json:
             for tag in json.loads(version.tags_json):
                 tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})
     last = first + len(new) - 1
-    touch(tx, document.branch.branch_id, document.doc, first, last, shape="graph")
+    touch_document(tx, document.branch.branch_id, document.doc, first, last, shape="graph")
     return last

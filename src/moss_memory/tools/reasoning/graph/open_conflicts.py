@@ -1,4 +1,4 @@
-"""The open conflicts of a workspace, as packs, the radar and the hand-over show them."""
+"""The open conflicts of a workspace as part of a response."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from moss_memory.registry.responses import ResponseSchema, integer, object_of, t
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .graph_keys import KEY
+from .graph_keys import KEY, render_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-_FIRST = ResponseSchema("FirstConflict", {"conflict_id": text("what to resolve"), "key": KEY})
+_FIRST = ResponseSchema("FirstConflict", {"conflict_id": text("id of the conflict to resolve"), "key": KEY})
 OPEN_CONFLICTS = {
     "conflicts": object_of(
         ResponseSchema(
             "OpenConflicts",
             {
-                "open": integer("how many merge conflicts are open"),
-                "first": object_of(_FIRST, "the oldest of them; left out where the budget is tight", optional=True),
+                "open": integer("number of open merge conflicts"),
+                "first": object_of(_FIRST, "the oldest of them; absent if the budget is tight", optional=True),
             },
         ),
         "open merge conflicts of the workspace; absent if there are none",
@@ -38,12 +38,10 @@ def open_conflicts(tx: ReadTransaction, workspace: str) -> dict[str, Any]:
     row = tx.row(sql["open_conflicts"], {"workspace": normalize_workspace(workspace)})
     if row is None:
         return {}
-    from .node_versions import render_key  # conflicts are rare, and the radar starts faster without it
-
     count, conflict_id, key = row
     return {"conflicts": {"open": count, "first": {"conflict_id": conflict_id, "key": render_key(key)}}}
 
 
-def only_counted(conflicts: dict[str, Any]) -> dict[str, Any]:
+def count_only(conflicts: dict[str, Any]) -> dict[str, Any]:
     """Return the field without the oldest conflict, for a tight budget."""
     return {name: {"open": found["open"]} for name, found in conflicts.items()}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, TableColumn, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
 from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, find_document
 from moss_memory.tools.reasoning.cards.card_links import limit_links
+from moss_memory.tools.reasoning.cursor_pages import CursorPage, fit_page
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
     Cursor,
-    CursorPage,
     Meta,
     OneOrMore,
     PageLimit,
@@ -26,26 +27,23 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 from moss_memory.tools.reasoning.reasoning_responses import DOCUMENT_REF, ENTRIES, ENTRY
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .note_tools import Note, append, check_note, page_fields, tail
+from .entries import Note, append_entry, check_note, last_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
-StepTitle = Annotated[str, "what was done, in a line"]
-StepMessage = Annotated[str, "what came of it"]
+StepTitle = Annotated[str, "the action, in a line"]
+StepMessage = Annotated[str, "the result"]
 StepMode = Annotated[
     str, {"examples": ["explore", "test", "verify", "decide"]}, "explore, test, verify, decide, or your own word"
 ]
 Thought = Annotated[str, "the thought itself"]
 Number = Annotated[int, {"minimum": 1}]
-Needed = Annotated[bool, "whether another one follows"]
+Needed = Annotated[bool, "true if another thought follows"]
 IsRevision = Annotated[bool, "corrects an earlier thought"]
 ThoughtBranch = Annotated[str, "name of the line of thought"]
 
@@ -63,7 +61,11 @@ _CAMEL = {
 
 _MISSTEP = ResponseSchema(
     "Misstep",
-    {"code": text("what is wrong"), "seq": integer("number of the step"), "message": text("the same in a sentence")},
+    {
+        "code": text("the code of the error"),
+        "seq": integer("number of the step"),
+        "message": text("the same in a sentence"),
+    },
     table=(TableColumn("seq"), TableColumn("code"), TableColumn("message", least=20, widest=0)),
 )
 
@@ -178,11 +180,8 @@ def branchmind_trace_hydrate(
     """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
-    rows = tail(tx, document, page)
-    return budget.fit(
-        rows,
-        lambda kept: {**document.to_dict(), **page_fields(page, rows, kept), "truncated": False},
-    )
+    rows = last_entries(tx, document, page)
+    return fit_page(budget, page, rows, document.to_dict(), "entries", oldest_first=True)
 
 
 @operation(
@@ -191,9 +190,9 @@ def branchmind_trace_hydrate(
     has_budget=True,
     answers={
         **DOCUMENT_REF,
-        "ok": flag("whether nothing is wrong"),
-        "checked": integer("how many steps were looked at"),
-        "errors": list_of(_MISSTEP, "what is wrong with them"),
+        "ok": flag("true if there are no errors"),
+        "checked": integer("number of checked steps"),
+        "errors": list_of(_MISSTEP, "their errors"),
     },
     example="moss trace validate -w shop",
     words=(
@@ -213,11 +212,13 @@ def branchmind_trace_validate(
     """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
     document = find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     check = _TraceValidator()
-    for seq, title, meta, erased in _steps(tx, document):
-        if erased:
-            check.erased()
-        else:
-            check.step(seq, title, meta)
+    for writer, after, upto in document.log(tx).ranges:
+        key = {"branch_id": writer, "doc": document.doc, "after": after, "upto": upto, "erased": ERASED}
+        for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
+            if erased:
+                check.count_erased()
+            else:
+                check.check_step(seq, title, json.loads(meta) if meta else {})
     return budget.fit(
         check.errors,
         lambda kept: {
@@ -233,16 +234,8 @@ def branchmind_trace_validate(
 
 def _append(tx: Transaction, document: DocumentRef, note: Note) -> dict[str, Any]:
     document.set_event_subject(tx)
-    entry = append(tx, document, note, written_as="step")
+    entry = append_entry(tx, document, note, written_as="step")
     return {**document.to_dict(), "entry": entry}
-
-
-def _steps(tx: ReadTransaction, document: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
-    """Yield the steps of a trace document, oldest first, each with a flag that is true if it was erased."""
-    for branch_id, after, upto in document.log(tx).ranges:
-        key = {"branch_id": branch_id, "doc": document.doc, "after": after, "upto": upto, "erased": ERASED}
-        for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
-            yield seq, title, json.loads(meta) if meta else {}, bool(erased)
 
 
 class _Sequence:
@@ -265,13 +258,12 @@ class _TraceValidator:
         self._sequences: dict[str, _Sequence] = {}
         self._erased = 0
 
-    def erased(self) -> None:
+    def count_erased(self) -> None:
         """Count an erased step, which may have been any missing thought."""
         self.checked += 1
         self._erased += 1
 
-    def step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
-        """Validate one step."""
+    def check_step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
         self.checked += 1
         if not title:
             self._report("MISSING_FIELD", seq, "the step has no title")

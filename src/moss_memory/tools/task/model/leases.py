@@ -38,7 +38,6 @@ class Claim(NamedRow):
         return other_key.startswith(own_key) or own_key.startswith(other_key)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the agent and the end of the lease as fields of a response."""
         return {"agent": self.agent, "lease_until_ms": self.lease_until_ms}
 
 
@@ -57,7 +56,7 @@ def write_claim(tx: Transaction, workspace: str, task: Task, step: Step | None, 
     return Claim((step_id, agent, lease_s, until, *position))
 
 
-def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
+def renew_claims(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
     """Extend all claims of an agent on a plan or task by their lease time."""
     for claim in claims_on(tx, task):
         if claim.agent == agent:
@@ -87,7 +86,7 @@ def warn_of_holder(tx: Transaction, workspace: str, task: Task, step: Step | Non
 
 
 def _claimed_by(tx: Transaction, workspace: str, task: Task, claim: Claim) -> str | None:
-    """Return the actor of the last event of a claim; this call's actor if no event tells."""
+    """Return the actor of the last event of a claim; this call's actor if there is no event."""
     key = {"workspace": normalize_workspace(workspace), "address": task.id}
     for payload, actor in tx.rows(sql["claim_events"], key):
         if json.loads(payload)["payload"].get("agent") == claim.agent:

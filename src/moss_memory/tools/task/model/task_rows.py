@@ -1,28 +1,21 @@
-"""Rows of plans, tasks and steps: lookup, updates and response fields."""
+"""Rows of plans, tasks and steps: lookup, updates, response fields, and references to their reasoning."""
 
 from __future__ import annotations
 
 import json
 
 from moss_memory.errors import MossError, closest_match, invalid_request, next_call
+from moss_memory.registry.responses import ResponseSchema, choice, free, integer, object_of, text, texts
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
 
-TASK_COLUMNS = (
-    "row_id", "id", "kind", "title", "description", "priority", "tags_json", "status", "parent_id", "contract_json",
-    "revision", "next_index", "branch_id",
-)  # fmt: skip
-STEP_COLUMNS = (
-    "row_id", "step_id", "parent_step", "path", "sort_key", "title", "success_criteria_json", "tests_json",
-    "blockers_json", "done", "blocked", "block_reason", "checkpoints_json", "next_index",
-)  # fmt: skip
 CHECKPOINTS = ("criteria", "tests", "security", "perf", "docs")
 REQUIRED_CHECKPOINTS = {"criteria": "success_criteria", "tests": "tests"}
 """The checkpoints that closing a step requires, each with the texts that it confirms."""
@@ -31,43 +24,79 @@ _DIGITS = 3
 
 sql = load_queries(__file__)
 
+REFERENCE = object_of(
+    ResponseSchema(
+        "ReasoningRef",
+        {
+            "branch": text("branch of the plan or task"),
+            "notes_doc": text("its notes"),
+            "graph_doc": text("its graph"),
+            "trace_doc": text("its trace"),
+        },
+    ),
+    "the branch and documents of the reasoning about it",
+)
+TARGET = ResponseSchema(
+    "Target",
+    {
+        "id": text("PLAN-001 or TASK-001"),
+        "kind": choice(("plan", "task"), "plan or task"),
+        "title": text("the work to do"),
+        "status": choice(("TODO", "ACTIVE", "DONE"), "its status"),
+        "parent": text("the plan of a task", optional=True),
+        "tags": texts("tags", optional=True),
+        "revision": integer("rises with every change", optional=True),
+        "priority": choice(("low", "normal", "high"), "its urgency", optional=True),
+        "description": text("details", optional=True),
+        "contract": free("the goal of a plan and its criteria", optional=True),
+        "depends_on": texts("plans and tasks to finish first", optional=True),
+    },
+)
+"""A plan or task in a response; optional fields are dropped if the budget is small."""
 
-class Task:
-    """A plan or a task."""
 
-    __slots__ = TASK_COLUMNS
+class MutableRow:
+    """A row with named columns that can be changed; a subclass annotates the columns of its queries in their order."""
+
+    columns: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.columns = tuple(cls.__annotations__)
 
     def __init__(self, row: Row) -> None:
-        for column, value in zip(TASK_COLUMNS, row, strict=True):
+        for column, value in zip(self.columns, row, strict=True):
             setattr(self, column, value)
 
-    if TYPE_CHECKING:
-        row_id: int
-        id: str
-        kind: str
-        title: str
-        description: str | None
-        priority: str
-        tags_json: str | None
-        status: str
-        parent_id: str | None
-        contract_json: str | None
-        revision: int
-        next_index: int
-        branch_id: int
+    def values(self) -> dict[str, Any]:
+        return {column: getattr(self, column) for column in self.columns}
+
+
+class Task(MutableRow):
+    """A plan or a task."""
+
+    row_id: int
+    id: str
+    kind: str
+    title: str
+    description: str | None
+    priority: str
+    tags_json: str | None
+    status: str
+    parent_id: str | None
+    contract_json: str | None
+    revision: int
+    next_index: int
+    branch_id: int
 
     def tags(self) -> list[str]:
-        """Return the tags."""
         return list(json.loads(self.tags_json)) if self.tags_json else []
 
     def list_item(self) -> dict[str, Any]:
-        """Return the fields of a list item."""
         parent = {} if self.parent_id is None else {"parent": self.parent_id}
         names = {"id": self.id, "kind": self.kind, "title": self.title, "status": self.status}
         return {**names, **parent, "tags": self.tags(), "revision": self.revision}
 
     def summary(self, depends_on: list[str]) -> dict[str, Any]:
-        """Return the fields for radar and export."""
         fields: dict[str, Any] = {**self.list_item(), "priority": self.priority}
         if self.description is not None:
             fields["description"] = self.description
@@ -78,37 +107,28 @@ class Task:
         return fields
 
 
-class Step:
+class Step(MutableRow):
     """One step of a plan or a task."""
 
-    __slots__ = STEP_COLUMNS
-
-    def __init__(self, row: Row) -> None:
-        for column, value in zip(STEP_COLUMNS, row, strict=True):
-            setattr(self, column, value)
-
-    if TYPE_CHECKING:
-        row_id: int
-        step_id: str
-        parent_step: str | None
-        path: str
-        sort_key: str
-        title: str
-        success_criteria_json: str | None
-        tests_json: str | None
-        blockers_json: str | None
-        done: int
-        blocked: int
-        block_reason: str | None
-        checkpoints_json: str | None
-        next_index: int
+    row_id: int
+    step_id: str
+    parent_step: str | None
+    path: str
+    sort_key: str
+    title: str
+    success_criteria_json: str | None
+    tests_json: str | None
+    blockers_json: str | None
+    done: int
+    blocked: int
+    block_reason: str | None
+    checkpoints_json: str | None
+    next_index: int
 
     def checkpoints(self) -> dict[str, bool]:
-        """Return the confirmed checkpoints."""
         return dict(json.loads(self.checkpoints_json)) if self.checkpoints_json else {}
 
     def texts(self, name: str) -> list[str]:
-        """Return the success criteria, tests or blockers."""
         stored = getattr(self, f"{name}_json")
         return list(json.loads(stored)) if stored else []
 
@@ -118,13 +138,11 @@ class Step:
         return [name for name, texts in REQUIRED_CHECKPOINTS.items() if self.texts(texts) and not confirmed.get(name)]
 
     def status(self) -> str:
-        """Return the status: done, blocked or open."""
         if self.done:
             return "done"
         return "blocked" if self.blocked else "open"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields for radar."""
         return {
             "step_id": self.step_id,
             "path": self.path,
@@ -135,11 +153,10 @@ class Step:
         }
 
     def address(self) -> dict[str, str]:
-        """Return the id, path and title as fields of a response."""
         return {"step_id": self.step_id, "path": self.path, "title": self.title}
 
 
-def reserve_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
+def reserve_task_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
     """Reserve `count` consecutive numbers of a workspace and return the first; they are never reused."""
     last: int = tx.value(
         sql["take_numbers"], {"workspace": normalize_workspace(workspace), "kind": kind, "count": count}
@@ -153,7 +170,6 @@ def format_id(kind: str, number: int) -> str:
 
 
 def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> Task:
-    """Return the plan or task with this id; raise `NOT_FOUND` if there is none."""
     row = tx.row(sql["task"], {"workspace": normalize_workspace(workspace), "id": id})
     if row is None:
         raise unknown_task(tx, workspace, id, what=what)
@@ -161,7 +177,6 @@ def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "targ
 
 
 def unknown_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
-    """Return the error for a plan or task that does not exist."""
     rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": normalize_workspace(workspace)})
     known = [known_id for (known_id,) in rows]
     like = closest_match(id.upper(), known, cutoff=0.6)
@@ -197,12 +212,11 @@ def tasks_of_plan(tx: ReadTransaction, workspace: str, plan: Task) -> list[Task]
 
 
 def focus_of(tx: ReadTransaction, workspace: str) -> str | None:
-    """Return the id of the plan or task in focus, or None."""
     focus: str | None = tx.value(sql["focus"], {"workspace": normalize_workspace(workspace)})
     return focus
 
 
-def summary_of(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any]:
+def task_summary(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any]:
     """Return the fields of a plan or task with its dependencies, for radar and export."""
     return task.summary([other.id for other in dependencies_of(tx, workspace, task)])
 
@@ -232,16 +246,33 @@ def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | No
 def steps_of(
     tx: ReadTransaction, task: Task, query: str = "steps", *, limit: int = STEPS_MAX, **more: Any
 ) -> list[Step]:
-    """Return the steps of a plan or task in order."""
     return [Step(row) for row in tx.rows(sql[query], {"task_row": task.row_id, "limit": limit, **more})]
 
 
 def save_task(tx: Transaction, task: Task) -> None:
-    """Update the row of a plan or task."""
-    values = {column: getattr(task, column) for column in TASK_COLUMNS}
-    tx.run(sql["change_task"], {**values, "now_ms": tx.now_ms})
+    tx.run(sql["change_task"], {**task.values(), "now_ms": tx.now_ms})
 
 
 def save_step(tx: Transaction, step: Step) -> None:
-    """Update the row of a step."""
-    tx.run(sql["change_step"], {column: getattr(step, column) for column in STEP_COLUMNS})
+    tx.run(sql["change_step"], step.values())
+
+
+class Reference:
+    """The branch and documents of the reasoning about a plan or task."""
+
+    __slots__ = ("branch", "graph_doc", "notes_doc", "task", "trace_doc")
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.branch = f"{task.kind}/{task.id}"
+        self.notes_doc = "notes"
+        self.trace_doc = f"{task.id}-trace"
+        self.graph_doc = f"{task.id}-graph"
+
+    def to_dict(self) -> dict[str, str]:
+        names = ("branch", "notes_doc", "graph_doc", "trace_doc")
+        return {name: getattr(self, name) for name in names}
+
+
+def find_reference(tx: ReadTransaction, workspace: str, target: str) -> Reference:
+    return Reference(find_task(tx, workspace, target))

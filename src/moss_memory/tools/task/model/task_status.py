@@ -7,10 +7,10 @@ from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 
 from .leases import claims_on
-from .reasoning_refs import Reference
 from .task_rows import (
     REQUIRED_CHECKPOINTS,
     Dependency,
+    Reference,
     Step,
     Task,
     dependencies_of,
@@ -53,7 +53,6 @@ class TaskStatus:
         self._found: TaskStatus | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields of the plan or task."""
         return self.task.summary([needed.id for needed in self._needs])
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,51 +90,47 @@ class TaskStatus:
     def _current(self) -> TaskStatus:
         """Return the status of the work that comes first: a dependency, a task of the plan, else this one."""
         if self._found is None:
-            self._found = self._find_current()
+            current, seen = self, {self.task.id}
+            while len(seen) <= HOPS_MAX:
+                following = current._next_target()
+                if following is None or following in seen:
+                    break
+                seen.add(following)
+                current = TaskStatus(self.tx, self.workspace, find_task(self.tx, self.workspace, following))
+            self._found = current
         return self._found
 
-    def _find_current(self) -> TaskStatus:
-        current, seen = self, {self.task.id}
-        while len(seen) <= HOPS_MAX:
-            following = current._following()
-            if following is None or following in seen:
-                break
-            seen.add(following)
-            current = TaskStatus(self.tx, self.workspace, find_task(self.tx, self.workspace, following))
-        return current
+    def _next_target(self) -> str | None:
+        """Return the id of the plan or task to go on with instead of this one, or None.
 
-    def _following(self) -> str | None:
-        """Return the id of the plan or task to go on with instead of this one, or None."""
+        After a finished task that is its plan, else other open work.
+        """
         if self.task.status == "DONE":
-            return self._after_done()
+            parent = self.task.parent_id
+            if parent is not None and find_task(self.tx, self.workspace, parent).status != "DONE":
+                return parent
+            return choose_open(self.tx, self.workspace)[0]
         unmet = self._unmet()
         if unmet:
             return unmet[0].id
         return self._next_task.id if self._leaf is None and self._next_task is not None else None
-
-    def _after_done(self) -> str | None:
-        """Return the id of the plan of a finished task, else of other open work; None if nothing is open."""
-        parent = self.task.parent_id
-        if parent is not None and find_task(self.tx, self.workspace, parent).status != "DONE":
-            return parent
-        return choose_open(self.tx, self.workspace)[0]
 
     def _next_here(self) -> dict[str, Any]:
         """Return the best next call for this plan or task itself."""
         task, target = self.task, {"workspace": self.workspace, "target": self.task.id}
         if task.status == "DONE":
             new = {"workspace": self.workspace, "kind": "task"}
-            return next_call("tasks_create", new, "nothing is open; add the `title` of what comes next")
-        if self._following() is not None:
-            return next_call("tasks_radar", {**target, "target": self._following()}, f"{task.id} waits for it")
+            return next_call("tasks_create", new, "nothing is open; add the `title` of the next task")
+        if self._next_target() is not None:
+            return next_call("tasks_radar", {**target, "target": self._next_target()}, f"{task.id} waits for it")
         if self._leaf is not None:
             return self._next_of_step(self._leaf, target)
         if self._steps or self._has_tasks():
             return next_call("tasks_complete", target, "everything in it is done")
         if task.kind == "plan":
-            first = {"workspace": self.workspace, "kind": "task", "parent": task.id, "title": brief(task.title)}
+            first = {"workspace": self.workspace, "kind": "task", "parent": task.id, "title": shorten_line(task.title)}
             return next_call("tasks_create", first, "the plan has no task yet; name the first one")
-        steps = [{"title": brief(task.title), "success_criteria": ["it works as described"]}]
+        steps = [{"title": shorten_line(task.title), "success_criteria": ["it works as described"]}]
         reason = "it has no steps yet; say how it will be done, or close it with `tasks_complete` when it is done"
         return next_call("tasks_decompose", {**target, "steps": steps}, reason)
 
@@ -150,7 +145,11 @@ class TaskStatus:
         done: list[str] = []
         remaining: list[str] = []
         for step in everything:
-            line = f"{step.path} {step.title}{_format_block(step)}{_format_evidence(evidence.get(step.step_id))}"
+            line = f"{step.path} {step.title}"
+            if step.blocked:
+                line += f" (blocked: {step.block_reason})" if step.block_reason else " (blocked)"
+            if step.step_id in evidence:
+                line += f" (evidence: {'; '.join(evidence[step.step_id])})"
             (done if step.done else remaining).append(line)
         done += [f"evidence: {text}" for text in evidence.get(None, ())]
         for child in tasks_of_plan(self.tx, self.workspace, self.task):
@@ -184,9 +183,9 @@ class TaskStatus:
             return ""
         task = self._next_task if self._leaf is None and self._next_task is not None else self.task
         held = next((claim for claim in claims_on(self.tx, task) if claim.touches(self._leaf)), None)
-        return (
-            "" if held is None else f"; {brief(held.agent, 60)!r} works on it until {format_time(held.lease_until_ms)}"
-        )
+        if held is None:
+            return ""
+        return f"; {shorten_line(held.agent, 60)!r} works on it until {format_time(held.lease_until_ms)}"
 
     def _unmet(self) -> list[Dependency]:
         """Return the dependencies that are not DONE, except the own plan, which cannot be DONE before its task."""
@@ -207,7 +206,7 @@ class TaskStatus:
         if step.blocked:
             cause = f" ({step.block_reason})" if step.block_reason else ""
             return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{cause}")
-        return next_call("tasks_done", here, f"{step.path} {brief(step.title, 60)}: {reason_to_close(step)}")
+        return next_call("tasks_done", here, f"{step.path} {shorten_line(step.title, 60)}: {reason_to_close(step)}")
 
 
 def choose_open(tx: ReadTransaction, workspace: str) -> tuple[str | None, str]:
@@ -226,26 +225,16 @@ def choose_open(tx: ReadTransaction, workspace: str) -> tuple[str | None, str]:
 
 
 def reason_to_close(step: Step) -> str:
-    """Return when a step may be closed: what to check first and which checkpoints to add."""
+    """Return the condition for closing a step: the checks, and the checkpoints to add."""
     missing = step.missing()
     if not missing:
         return "close it when it is done"
-    checks = [brief(text) for name in missing for text in step.texts(REQUIRED_CHECKPOINTS[name])]
+    checks = [shorten_line(text) for name in missing for text in step.texts(REQUIRED_CHECKPOINTS[name])]
     confirmed = ", ".join(f'"{name}": true' for name in missing)
     return f"when it is done, check: {'; '.join(checks)}; then add `checkpoints: {{{confirmed}}}`"
 
 
-def brief(text: str, chars: int = 100) -> str:
+def shorten_line(text: str, chars: int = 100) -> str:
     """Return a text on one line, truncated to at most `chars` characters."""
     line = " ".join(text.split())
     return line if len(line) <= chars else line[: chars - 1] + "…"
-
-
-def _format_evidence(evidence: list[str] | None) -> str:
-    return f" (evidence: {'; '.join(evidence)})" if evidence else ""
-
-
-def _format_block(step: Step) -> str:
-    if not step.blocked:
-        return ""
-    return f" (blocked: {step.block_reason})" if step.block_reason else " (blocked)"

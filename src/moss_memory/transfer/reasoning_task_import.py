@@ -1,0 +1,203 @@
+"""Import of reasoning and tasks by workspace: validated first, then written with new numbers."""
+
+from __future__ import annotations
+
+from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name, normalize_workspace
+from moss_memory.storage.origin import note_repositories
+
+from .export_schema import InvalidRow, Renumbering
+from .families import reasoning
+from .families import tasks as task
+from .reasoning_task_files import LOCAL_TABLES, ORIGINS, WorkspaceFiles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.storage.origin import Origin
+
+    from .export_schema import Line, Table, Values
+
+FILES = {reasoning.FILE: reasoning, task.FILE: task}
+TABLES = {table.name: table for module in FILES.values() for table in module.TABLES}
+_FILE_OF = {table.name: file for file, module in FILES.items() for table in module.TABLES}
+_SERIES = {**reasoning.SERIES, **task.SERIES}
+
+
+class Workspaces:
+    """The workspaces of two files, and their import."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES}
+        self._by_workspace: dict[str, dict[str, list[Values]]] = {}
+        self._offsets: dict[str, int] = {}
+        self._origins: list[Origin] = []
+        self._nothing_left = False
+        self.lines = dict.fromkeys(FILES, 0)
+
+    def add(self, name: str, values: Values, where: str) -> None:
+        """Add one row, or an origin that rows name."""
+        if name == ORIGINS:
+            self._origins.append(reasoning.origin_in_file(values))
+            return
+        self._rows[name].append((where, values))
+        self.lines[_FILE_OF[name]] += 1
+
+    def add_line(self, file: str, line: Line, where: str) -> None:
+        """Parse one line of the first layout; raise `InvalidRow` if it is invalid."""
+        name = line.pop("table", None)
+        if file == reasoning.FILE and name == reasoning.NUMBERS.name:
+            values = reasoning.NUMBERS.read(line)
+            self._numbers[values["series"]] = values["last"]
+            self.lines[file] += 1
+        elif file == reasoning.FILE and name == ORIGINS:
+            self.add(ORIGINS, reasoning.ORIGINS.read(line), where)
+            self.lines[file] += 1
+        elif _FILE_OF.get(str(name)) == file:
+            self.add(str(name), TABLES[str(name)].read(line), where)
+        else:
+            raise InvalidRow(f"there is no table {str(name)[:80]!r} in {file}")
+
+    def check(self) -> None:
+        """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""
+        found = {name: _workspaces_of(name, self._rows) for name in TABLES}
+        for name, table in TABLES.items():
+            _refuse_duplicates(table, self._rows[name])
+            for (where, values), workspace in zip(self._rows[name], found[name], strict=True):
+                if workspace is None:
+                    raise InvalidRow(f"{where}: {name} names a row that is not in the folder")
+                self._by_workspace.setdefault(workspace, {}).setdefault(name, []).append(values)
+        for workspace, tables in self._by_workspace.items():
+            _refuse_dangling(workspace, tables)
+
+    def add_origins(self, origins: list[Origin]) -> None:
+        self._origins += origins
+
+    def set_counters(self, counters: dict[str, int]) -> None:
+        """Set the counters of the exported store, which may be above all of its numbers."""
+        self._numbers = counters
+
+    def leave_equal(self, tx: ReadTransaction) -> int:
+        """Leave out the workspaces that the store has with equal content; return their number."""
+        equal = []
+        for workspace, tables in self._by_workspace.items():
+            rows = {name: found for name, found in tables.items() if name not in LOCAL_TABLES}
+            if WorkspaceFiles(workspace, rows).files() == WorkspaceFiles.of(tx, workspace, origins=False).files():
+                equal.append(workspace)
+        for workspace in equal:
+            del self._by_workspace[workspace]
+        self._nothing_left = bool(equal) and not self._by_workspace
+        return len(equal)
+
+    def present(self, tx: ReadTransaction) -> list[str]:
+        """Return the workspaces that have reasoning or tasks in the store."""
+        return [one for one in self._by_workspace if any(table.has_rows(tx, one) for table in TABLES.values())]
+
+    def write(self, tx: Transaction, mode: str, present: list[str]) -> list[tuple[str, str]]:
+        """Write every workspace and return the new names of renamed ones."""
+        if mode == "replace":
+            for workspace in present:
+                delete_reasoning_and_tasks(tx, workspace)
+        for origin in self._origins:
+            tx.store_origin(origin)
+        self._offsets = offsets = {series: int(tx.value(query) or 0) for series, query in _SERIES.items()}
+        renamed = []
+        for workspace, tables in self._by_workspace.items():
+            renumbering = Renumbering(offsets)
+            raw = next((str(values["workspace_raw"]) for values in tables.get("workspaces", ())), workspace)
+            new_name = None
+            if workspace in present and mode == "rename":
+                new_name = self._free_name(tx, raw)
+                renumbering.workspace = normalize_name(new_name, what="workspace")
+                renamed.append((raw, new_name))
+            renumbering.ids = task.new_event_ids(tx, tables)
+            for name, rows in tables.items():
+                renumbered = [TABLES[name].renumber(values, renumbering) for values in rows]
+                if new_name is not None and name == "workspaces":
+                    renumbered = [{**values, "workspace_raw": new_name} for values in renumbered]
+                TABLES[name].insert_all(tx, renumbered)
+                reasoning.after_insert(tx, name, renumbered)
+            keys = {values["origin"] for rows in tables.values() for values in rows if values.get("origin")}
+            note_repositories(tx, renumbering.workspace or workspace, keys)
+        if self._rows["events"]:
+            tx.advance_event_sequence(offsets["events"] + self._highest("events"))
+        return renamed
+
+    def _free_name(self, tx: ReadTransaction, raw: str) -> str:
+        """Return the workspace's name with the first number that is neither in the store nor in the folder."""
+        number = 0
+        while True:
+            number += 1
+            suffix = f"-{number}"
+            other = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
+            norm = normalize_workspace(other)
+            if norm not in self._by_workspace and not any(table.has_rows(tx, norm) for table in TABLES.values()):
+                return other
+
+    def advance_counters(self, tx: Transaction) -> None:
+        """Set the counters above all imported numbers, also above those of deleted rows.
+
+        Call it last: sequences of PostgreSQL are not rolled back if the import fails.
+        """
+        if self._nothing_left:
+            return
+        for series in reasoning.SERIES:
+            last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
+            tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})
+
+    def _highest(self, series: str) -> int:
+        columns = [(table, name) for table in TABLES.values() for name in table.columns]
+        numbered = [(table.name, name) for table, name in columns if table.columns[name].series == series]
+        found = [values[name] for table, name in numbered for _, values in self._rows[table]]
+        return max((one for one in found if one is not None and one < 2**53), default=0)
+
+
+def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list[str | None]:
+    """Return the workspace of each row: its own column, or that of the referenced row."""
+    table = TABLES[name]
+    if table.workspace:
+        return [values[table.workspace] for _, values in rows[name]]
+    column, other = next(iter(table.refers.items()))
+    known = {values[_key_column(other)]: values[TABLES[other].workspace] for _, values in rows[other]}
+    return [known.get(values[column]) for _, values in rows[name]]
+
+
+def _key_column(table: str) -> str:
+    """Return the column by which other tables reference a table."""
+    return str(next(iter(TABLES[table].columns)))
+
+
+def _refuse_duplicates(table: Table, rows: list[tuple[str, Values]]) -> None:
+    for columns in table.unique:
+        seen: dict[tuple[Any, ...], str] = {}
+        for where, values in rows:
+            key = tuple(values[column] for column in columns)
+            if None not in key and seen.setdefault(key, where) != where:
+                raise InvalidRow(f"{where}: {table.name} has the same {' and '.join(columns)} as {seen[key]}")
+
+
+def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
+    for name, rows in tables.items():
+        for column, target in TABLES[name].refers.items():
+            other, _, named = target.partition(".")
+            known = {values[named or _key_column(other)] for values in tables.get(other, ())}
+            for values in rows:
+                if values[column] is not None and values[column] not in known:
+                    raise InvalidRow(
+                        f"in workspace {workspace!r} {name}.{column} names {values[column]!r}, "
+                        f"which is not among its {other}"
+                    )
+
+
+def delete_reasoning_and_tasks(tx: Transaction, workspace: str) -> None:
+    """Delete the reasoning and the tasks of a workspace."""
+    reasoning.before_delete(tx, workspace)
+    for table in reversed(list(TABLES.values())):
+        # Rows that belong to a workspace through branches or tasks are deleted before their owners.
+        if not table.workspace:
+            table.delete(tx, workspace)
+    for table in TABLES.values():
+        if table.workspace:
+            table.delete(tx, workspace)
