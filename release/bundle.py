@@ -1,7 +1,7 @@
-"""The MCPB bundle: one file that a desktop client installs by a click.
+"""Build the MCPB bundle: one file that a desktop client installs by a click.
 
-It carries Moss itself and says what else is needed; the client's `uv` fetches that for the machine it runs on, because
-SQLite comes compiled for each system. Built twice from the same files it is the same, byte for byte.
+It contains the source of Moss and names its dependencies. The client installs them with `uv`, because SQLite is
+compiled for each system. Two builds of the same files are equal, byte for byte.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from moss_memory.registry import catalog
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "moss_memory"
-BESIDE = ("pyproject.toml", "README.md", "LICENSE")
+PROJECT_FILES = ("pyproject.toml", "README.md", "LICENSE")
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first time that a ZIP file knows."""
+"""The earliest time that a ZIP file can contain."""
 
 
 def manifest() -> dict[str, Any]:
-    """What the bundle says of itself; what the distribution says already is taken from there."""
+    """Return the manifest of the bundle, with the metadata of pyproject.toml."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
     return {
@@ -54,8 +54,8 @@ def manifest() -> dict[str, Any]:
         "user_config": {
             "home": {
                 "type": "directory",
-                "title": "Where Moss keeps its store",
-                "description": "Shared with every other client that names the same folder",
+                "title": "Folder of the store",
+                "description": "All clients with the same folder share the store",
                 "default": "${HOME}/.moss",
                 "required": False,
             }
@@ -64,21 +64,20 @@ def manifest() -> dict[str, Any]:
 
 
 def is_core(tool: Any) -> bool:
-    """Whether the bundle's client lists a tool."""
     return tool.name in catalog.CORE
 
 
 def build(folder: Path) -> Path:
-    """Writes the bundle into a folder and answers where."""
-    told = manifest()
+    """Write the bundle into a folder and return its path."""
+    data = manifest()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{told['name']}-{told['version']}.mcpb"
-    files = sorted(one for one in SOURCE.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
-    with zipfile.ZipFile(path, "w") as bundle:
-        _add(bundle, "manifest.json", json.dumps(told, indent=2).encode() + b"\n")
-        for one in [*(ROOT / name for name in BESIDE), *files]:
-            _add(bundle, one.relative_to(ROOT).as_posix(), one.read_bytes())
-    return path
+    target = folder / f"{data['name']}-{data['version']}.mcpb"
+    files = sorted(path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    with zipfile.ZipFile(target, "w") as bundle:
+        _add(bundle, "manifest.json", json.dumps(data, indent=2).encode() + b"\n")
+        for file in [*(ROOT / name for name in PROJECT_FILES), *files]:
+            _add(bundle, file.relative_to(ROOT).as_posix(), file.read_bytes())
+    return target
 
 
 def _add(bundle: zipfile.ZipFile, name: str, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """Check the subjects of the commits since the last release: `area: imperative`, at most 72 characters.
 
-The base is the last tag `v*`, else the commit that changed the version last. In an export without git, or a clone too
-shallow for the base, the commits that are there are checked.
+The base is the last tag `v*`, else the commit that changed the version last. In a clone that is too shallow for the
+base, all available commits are checked; without git, none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SUBJECT = re.compile(r"[a-z0-9 ,_/.+-]+: (?!(?:what|who|whoever|those|whether|wh
 
 
 def problem_of(subject: str) -> str | None:
-    """Return the problem of a subject, None if it has none."""
+    """Return the problem of a subject, or None."""
     if len(subject) > MAX_CHARS:
         return f"has {len(subject)} characters, at most {MAX_CHARS} are allowed"
     return None if SUBJECT.match(subject) else "is not of the form `area: imperative`"
@@ -43,10 +43,10 @@ def _git(root: Path, *words: str) -> list[str]:
 
 def main() -> int:
     """Print each subject with a problem; return 1 if there is one."""
-    found = [(subject, problem) for subject in subjects_since_release() if (problem := problem_of(subject))]
-    for subject, problem in found:
+    problems = [(subject, problem) for subject in subjects_since_release() if (problem := problem_of(subject))]
+    for subject, problem in problems:
         print(f"the commit subject {subject!r} {problem}", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes an authority for etcd and a certificate for each machine, in the current folder. Run it once, on one machine:
+# Create a certificate authority for etcd and a certificate for each machine, in the current folder. Run it once, on one machine:
 # sh certificates.sh db1=10.0.0.1 db2=10.0.0.2 db3=10.0.0.3
-# Each machine gets ca.crt, and its own two files as server.crt and server.key. Keep ca.key elsewhere.
+# Copy ca.crt to each machine, and its own two files as server.crt and server.key. Keep ca.key on another machine.
 set -eu
 umask 077
 curve="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Turns on the login of etcd: root for people, patroni for Patroni, which sees its own keys only. Run it once, on one machine,
-# when all three run, with ETCD_ROOT_PASSWORD and ETCD_PATRONI_PASSWORD set; the second one also stands in patroni.yml.
+# Enable authentication in etcd. The user root is for people; the user patroni can access only the keys of Patroni. Run it once,
+# on one machine, after all three have started. ETCD_ROOT_PASSWORD and ETCD_PATRONI_PASSWORD must be set; patroni.yml contains
+# the second one too.
 set -eu
 : "${ETCD_ROOT_PASSWORD:?set it}" "${ETCD_PATRONI_PASSWORD:?set it}"
 export ETCDCTL_ENDPOINTS=https://10.0.0.1:2379 ETCDCTL_CACERT=/etc/etcd/ca.crt
