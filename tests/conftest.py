@@ -6,6 +6,7 @@ import hashlib
 import logging
 import os
 import random
+import signal
 import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", f"{UNMEASURED}: not run by `make coverage`, whose tracer would change the result"
     )
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # children of `nohup make test` would ignore it
     set_thorough(config.option.thorough)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if config.option.thorough else "quick"))
     config.option.door = config.option.door or ("all" if config.option.thorough else "some")

@@ -14,12 +14,16 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import moss_memory
 from contract.doors import FULL
 from moss_memory.errors import STATUS
 from moss_memory.registry import catalog
 from moss_memory.storage.queries import load_queries
 from support.of_every import of_every
+
+pytestmark = pytest.mark.xdist_group("layout")  # one worker, so that each module is parsed once
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "moss_memory"
@@ -57,6 +61,9 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+MODULE_NAMES = {name_of(path) for path in MODULES}
+
+
 @functools.cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
@@ -68,22 +75,24 @@ def is_for_the_type_checker(node: ast.AST) -> bool:
 
 def runtime_nodes(node: ast.AST) -> list[ast.AST]:
     """Return every node below, without the branches that only a type checker reads."""
-    found = []
-    for child in ast.iter_child_nodes(node):
+    found: list[ast.AST] = []
+    below = list(ast.iter_child_nodes(node))
+    while below:
+        child = below.pop()
         if is_for_the_type_checker(child):
             assert isinstance(child, ast.If)
-            children: list[ast.AST] = list(child.orelse)
+            below += child.orelse
         else:
-            children = [child]
-        for kept in children:
-            found += [kept, *runtime_nodes(kept)]
+            found.append(child)
+            below += ast.iter_child_nodes(child)
     return found
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """Return the modules of this package that a module imports at run time, at its top or inside functions."""
     package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
-    known = {name_of(module) for module in MODULES}
+    known = MODULE_NAMES
     found = set()
     for node in runtime_nodes(parse(path)):
         if isinstance(node, ast.Import):

@@ -306,15 +306,15 @@ def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: Mcp
     watch = ContentWatch(door.home)
     operation = catalog.find(tool)
     assert operation is not None
-    names = list(operation.parameters)
-    for number, name in enumerate(names):
-        for value in OVER_THE_WIRE if is_thorough() else OVER_THE_WIRE[number :: max(len(names), 1)]:
-            try:
-                door(tool, **{**base_arguments(tool, ids), name: value})
-            except MossError as error:
-                check_error(error, f"{tool} {name}={reprlib.repr(value)}")
-                assert not watch.saw_a_change(), f"{tool} {name}={reprlib.repr(value)} failed and changed the store"
-            watch.saw_a_change()
+    number = TOOLS.index(tool)
+    values = OVER_THE_WIRE if is_thorough() else OVER_THE_WIRE[number % 3 :: 3]
+    for name, value in pairs(operation.parameters, values, start=number):
+        try:
+            door(tool, **{**base_arguments(tool, ids), name: value})
+        except MossError as error:
+            check_error(error, f"{tool} {name}={reprlib.repr(value)}")
+            assert not watch.saw_a_change(), f"{tool} {name}={reprlib.repr(value)} failed and changed the store"
+        watch.saw_a_change()
     watch.close()
     forget_artifacts(mcp_server.home)
     forget_reasoning(mcp_server.home)

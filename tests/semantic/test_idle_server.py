@@ -14,6 +14,7 @@ from semantic.library import GARDEN, QUESTIONS, docs_with_vectors, put, put_all,
 from support.beside import ContentWatch, Watch
 from support.mcp_pipe import PipeClient, call
 from support.patience import TIMEOUT_S, wait_until
+from support.thorough import complete_or
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_idle_work_changes_no_stored_text(client: PipeClient, home: Path) -> Non
 
 def test_a_server_with_idle_work_answers_and_exits(client: PipeClient, home: Path) -> None:
     with open_test_store(str(home)) as store:
-        for number in range(400):
+        for number in range(complete_or(400, 150)):
             put(StoreDoor(store), f"long {number}", f"{GARDEN} {number}. " * 60)
     found = answer(client, "moss_search", query=QUESTIONS["garden"], limit=1)
     assert found["pending"] > 0
@@ -94,7 +95,7 @@ def test_a_search_that_loads_the_model_delays_no_ping(client: PipeClient, home: 
 
 def test_a_submission_does_not_wait_for_a_search_by_meaning(client: PipeClient, home: Path) -> None:
     with open_test_store(str(home)) as store:
-        for number in range(200):
+        for number in range(complete_or(200, 60)):
             put(StoreDoor(store), f"long {number}", f"{GARDEN} {number}. " * 60)
     body = {"session_id": "s", "started_at": "2025-12-01"}
     client.send(call("moss_search", {"query": QUESTIONS["login"]}, id=1))

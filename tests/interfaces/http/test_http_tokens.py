@@ -23,6 +23,7 @@ from moss_memory.store import Store
 from support.http_server import Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.patience import TIMEOUT_S, wait_until
+from support.thorough import complete_or
 
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -137,7 +138,8 @@ def test_every_route_accepts_its_tokens_and_no_other(team: Team, route: str, kin
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_tool_accepts_its_tokens_and_no_other(team: Team, kind: str) -> None:
-    for name, line in tool_lines():
+    every = complete_or(1, 10) if kind in REFUSED else 1  # a refused token never reaches a tool
+    for name, line in tool_lines()[::every]:
         answer = team.call(kind, name, {"no such argument": 1} if name != "moss_call" else {"tool": "capsule_list"})
         if kind in REFUSED:
             assert answer.status == 401, name

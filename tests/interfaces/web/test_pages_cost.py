@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.unmeasured
 
 MOST_CPU_S = 1.0
-CHARS = complete_or(800_000, 300_000)
+CHARS = complete_or(800_000, 150_000)
 """More characters than a tool accepts; an import accepts them."""
 
 UNITS = (

@@ -21,6 +21,7 @@ from support.browser import Tab
 from support.http_server import HttpServer
 from support.pages_server import PagesServer
 from support.patience import wait_until
+from support.thorough import complete_or
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +107,7 @@ def test_the_palette_without_a_hit_searches_the_texts(tab: Tab) -> None:
 
 def test_the_palette_handles_unusual_input(tab: Tab, subtests: pytest.Subtests) -> None:
     page = tab.open("/connect")
-    for payload in [*PAYLOADS, '"', "*", "AND", "a" * 5000, "\x00", "()"]:
+    for payload in [*PAYLOADS[:: complete_or(1, 4)], '"', "*", "AND", "a" * 5000, "\x00", "()"]:
         with subtests.test(payload=payload[:40]):
             answer = page.request.get(f"{page.url.removesuffix('/connect')}/palette?q={quote(payload)}")
             assert answer.status == 200
