@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @holds("decisions §6: moss_erase changes no other row; hand-overs written by Moss lose only their quotations")
-@pytest.mark.parametrize("seed", first_of(range(8), 2))
+@pytest.mark.parametrize("seed", first_of(range(8)))
 def test_erasing_one_of_several_things_of_one_name_is_complete_and_changes_no_other(door: StoreDoor, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311
     store = Marked(door, chance)
