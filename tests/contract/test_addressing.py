@@ -219,3 +219,13 @@ def test_a_page_of_a_bounded_list_counts_its_rows(call: Door) -> None:
     assert call("artifact_list", workspace="shop", offset=2)["pagination"]["count"] == 1
     for tool in ("retrieve_records", "retrieve_entities", "list_timeline_events"):
         assert call(tool)["pagination"]["count"] == 0
+
+
+@holds("decisions §0: a blank workspace is refused and never means `default`")
+@pytest.mark.parametrize("workspace", ["", "  "])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_blank_workspace_of_an_address_is_not_the_default_one(call: Door, family: str, workspace: str) -> None:
+    store(call, family, workspace="default", name="auth")
+    error = call.refuses("INVALID_REQUEST", f"{family}_fetch", workspace=workspace, name="auth")
+    assert error.details == {"path": "workspace"}
+    assert "is blank" in error.message
