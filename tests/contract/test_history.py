@@ -725,6 +725,17 @@ def test_an_old_superseded_version_is_removed_at_the_next_write(door: StoreDoor,
 
 
 @holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
+@pytest.mark.parametrize("type", TYPES)
+def test_a_version_superseded_while_the_clock_was_slow_is_kept(door: StoreDoor, clock: Clock, type: str) -> None:
+    edit(door, type, 1)
+    clock.advance(-400 * DAY)
+    edit(door, type, 2)  # a version is never superseded before it was written
+    clock.advance(400 * DAY)
+    edit(door, type, 3)
+    assert numbers(door("moss_history", type=type, name="a")) == [3, 2, 1]
+
+
+@holds("decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago")
 def test_a_bulk_update_removes_old_versions_too(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, history_keep=2, history_days=1) as store:
         door = StoreDoor(store)
