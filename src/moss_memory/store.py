@@ -431,7 +431,7 @@ class Store(Maintenance, Tools):
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
+                return self.call(operation, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description

@@ -19,6 +19,7 @@ from moss_memory.errors import MossError
 from moss_memory.http.sign_in import page_access
 from moss_memory.mcp.background_index import Indexing
 from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation
 from moss_memory.storage.files.demonstration import BANNER
 from moss_memory.store import Store
 
@@ -122,9 +123,9 @@ class PageContext:
         operation = catalog.find(tool)
         if operation is not None and operation.budget_of is not None:
             sent.setdefault("max_chars", 0)
-        return self.call_as_reader(tool, sent)
+        return self.call_as_reader(operation or tool, sent)
 
-    def call_as_reader(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call_as_reader(self, tool: str | Operation, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool in the name of the token that signed the browser in."""
         access = page_access()
         if access is None:
