@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,12 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.cli.main import run
+from moss_memory.http.bind import BindConfig
+from moss_memory.http.browser_cookie import COOKIE, BrowserKey
+from moss_memory.http.server import MossServer
+from moss_memory.http.thread_pools import POOL
+from moss_memory.http.timeouts import MARK_AUTHENTICATED
+from moss_memory.http.token_file import load_token
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.mcp.stdio import StdioConnection
 from support.walks import Walk
@@ -82,3 +92,56 @@ def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
     assert '"old-1"' in capfd.readouterr().out
     assert len(walk.files) <= 36, list(walk.files)
     assert walk.switches <= 80
+
+
+class InThisThread:
+    """An executor that runs every function at once, in the thread that is traced."""
+
+    def submit(self, function: Callable[[], Any]) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function())
+        return future
+
+
+@pytest.fixture
+def server(context: ServerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MossServer]:
+    """Return a server of the same store, whose functions run in the event loop's thread."""
+    monkeypatch.setattr(POOL, "_fast", InThisThread())
+    made = MossServer(str(tmp_path / "home"), BindConfig(), port=0)
+    yield made
+    made._endpoint.indexing.stop(5)
+    made._context.close()
+    made._socket.close()
+
+
+def test_opening_a_page_passes_through_few_files(context: ServerContext, server: MossServer) -> None:
+    key = BrowserKey(load_token(server.home))
+    capsule_id = context.store().call("capsule_fetch", {"name": "old-2"})["id"]
+    path = f"{key.base}/capsules/{capsule_id}"
+    cookie = f"{COOKIE}={key.new_cookie(time.time())}"
+    headers = [(b"host", server.address.partition("//")[2].encode()), (b"cookie", cookie.encode())]
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    async def open_page() -> None:
+        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
+        scope |= {"headers": headers, "server": ("127.0.0.1", 1), "scheme": "http", MARK_AUTHENTICATED: lambda: None}
+        sent.clear()
+        await server._app(scope, receive, send)
+        assert sent[0]["status"] == 200, sent
+
+    async def open_pages() -> Walk:
+        await open_page()
+        await open_page()
+        return await Walk().record_task(open_page)
+
+    walk = asyncio.run(open_pages())
+    assert b"old-2" in sent[1]["body"]
+    # Readers check ten times a second if the database was replaced, which adds a file.
+    assert len(walk.files) <= 49, list(walk.files)
+    assert walk.switches <= 800
