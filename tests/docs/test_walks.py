@@ -6,8 +6,7 @@ import asyncio
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,9 @@ import pytest
 from contract.doors import FULL
 from moss_memory.cli.main import run
 from moss_memory.http.bind import BindConfig
-from moss_memory.http.browser_cookie import COOKIE, BrowserKey
 from moss_memory.http.server import MossServer
 from moss_memory.http.thread_pools import POOL
 from moss_memory.http.timeouts import MARK_AUTHENTICATED
-from moss_memory.http.token_file import load_token
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.mcp.stdio import StdioConnection
 from support.walks import Walk
@@ -115,22 +112,22 @@ def server(context: ServerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_opening_a_page_passes_through_few_files(context: ServerContext, server: MossServer) -> None:
-    key = BrowserKey(load_token(server.home))
+    cookie = str(server._sign_in.consume(server._sign_in.new_link_code())).partition(";")[0]
     capsule_id = context.store().call("capsule_fetch", {"name": "old-2"})["id"]
-    path = f"{key.base}/capsules/{capsule_id}"
-    cookie = f"{COOKIE}={key.new_cookie(time.time())}"
+    path = f"{server._base}/capsules/{capsule_id}"
     headers = [(b"host", server.address.partition("//")[2].encode()), (b"cookie", cookie.encode())]
-    sent: list[dict[str, Any]] = []
+    sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def send(message: dict[str, Any]) -> None:
+    async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
     async def open_page() -> None:
-        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b""}
-        scope |= {"headers": headers, "server": ("127.0.0.1", 1), "scheme": "http", MARK_AUTHENTICATED: lambda: None}
+        scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode()}
+        scope |= {"query_string": b"", "headers": headers, "server": ("127.0.0.1", 1), "scheme": "http"}
+        scope[MARK_AUTHENTICATED] = lambda: None
         sent.clear()
         await server._app(scope, receive, send)
         assert sent[0]["status"] == 200, sent

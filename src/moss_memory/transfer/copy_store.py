@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 
 from moss_memory.errors import MossError
-from moss_memory.storage.engine import open_engine
+from moss_memory.storage.engine import ErrorTranslation, open_engine
 from moss_memory.storage.store_url import target_of
 from moss_memory.storage.transaction_context import committing
 
@@ -48,15 +48,12 @@ def copy_store(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> 
         raise MossError("NOT_FOUND", "there is no store yet, so there is nothing to migrate")
     existing, target = open_engine(config), open_engine(config, bulk_load=True)
     try:
-        if existing.has_data():
-            raise _exists_error(address)
-        copy = StoreCopy(source, target, call)
-        resumed = target.exists()
-        done = copy.count() if dry_run else copy.run()
-    except MossError:
-        raise
-    except Exception as error:
-        raise target.translate(error) or error from error
+        with ErrorTranslation(target):
+            if existing.has_data():
+                raise _exists_error(address)
+            copy = StoreCopy(source, target, call)
+            resumed = target.exists()
+            done = copy.count() if dry_run else copy.run()
     finally:
         existing.close()
         target.close()
