@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
+
 from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
+from .argument_types import schema_of
 from .cli_traits import PLAIN
 from .decode import check_length, check_value, missing_argument, unknown_argument
 from .fetch_keys import expand_fetch_key
@@ -38,11 +41,6 @@ _FETCH_KEY: dict[str, Schema] = {
 }
 _SHOWS_FETCH_KEY = frozenset({"capsule_fetch", "capsule_append", "artifact_fetch"})
 """The tools whose schema shows `fetch_key`; all others that address by name accept it too."""
-_PLAIN: dict[str, dict[str, str]] = {
-    "str": {"type": "string"},
-    "int": {"type": "integer"},
-    "bool": {"type": "boolean"},
-}
 
 _WRITTEN_SHAPES: dict[str, ResponseSchema] = {}
 
@@ -379,7 +377,7 @@ def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
     kind = annotation.removesuffix(" | None")
     if kind.startswith("list[") and kind.endswith("]"):
         return {"type": "array", "items": _schema_of(kind[5:-1], scope)}
-    return _PLAIN.get(kind) or scope[kind]
+    return schema_of(scope.get(kind) or getattr(builtins, kind))
 
 
 def _set_workspace(address: dict[str, Any], workspace: str) -> None:
