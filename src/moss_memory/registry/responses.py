@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal
 
-    Kind = Literal[
+    FieldKind = Literal[
         "text", "integer", "number", "flag", "choice", "moment", "moment_ms", "time", "path", "highlighted", "list",
         "object", "map", "free", "any", "either",
     ]  # fmt: skip
@@ -29,7 +29,7 @@ class Field:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: FieldKind,
         meaning: str,
         *,
         of: Any = None,

@@ -24,7 +24,7 @@ from moss_memory.rows.bulk_changes import (
 from moss_memory.rows.list_filters import ListFilters, filters_from
 
 from .artifact_rows import versioned
-from .artifact_tools import Kind, lifetime, normalize_kind, sweep_expired
+from .artifact_tools import ArtifactKind, lifetime, normalize_kind, sweep_expired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def artifact_bulk_delete(
     tx: Transaction,
     *,
     workspace: Workspace | None = None,
-    kind: Kind | None = None,
+    kind: ArtifactKind | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -86,7 +86,7 @@ def artifact_bulk_update(
     tx: Transaction,
     *,
     workspace: Workspace | None = None,
-    kind: Kind | None = None,
+    kind: ArtifactKind | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,

@@ -6,8 +6,7 @@ import json
 import os
 import time
 
-from moss_memory.registry.argument_types import Annotated, Literal
-from moss_memory.registry.arguments import Days, FilePath, IncludeDeleted, Workspace
+from moss_memory.registry.arguments import Days, FilePath, ImportMode, IncludeDeleted, Workspace
 from moss_memory.registry.cli_traits import Cli, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 
 FORMAT_VERSION = "1.0"
 _BATCH_LINES = 200
