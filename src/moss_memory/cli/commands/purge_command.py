@@ -29,7 +29,7 @@ def purge(command: Command, words: list[str], home: str | None) -> int:
         if operation is not None:
             every.options = Command(operation, command.words).options | every.options
     request = every.parse(words)
-    kind = request.extras.get("type")
+    kind = request.cli_options.get("type")
     if kind is None:
         return run_command(command, words, home)
     if " " in command.words and kind != catalog.toolset_of(command.operation.name):
@@ -49,4 +49,4 @@ def _print_nothing_to_purge(command: Command, request: CommandRequest, reason: s
     if is_dry_run:
         response |= {"dry_run": True, "ids": []}
     shape = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
-    answer(response, table=shape, plain="table" in request.extras)
+    answer(response, table=shape, plain="table" in request.cli_options)

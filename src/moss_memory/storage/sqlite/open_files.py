@@ -94,7 +94,7 @@ class OpenFiles:
         if self._seen_bytes < self._size_bytes:
             page = self._connection.pragma("page_size")
             if page * only_value(self._connection, "pragma page_count") > self._seen_bytes and not self._is_whole():
-                raise cut(self._path)
+                raise truncated_error(self._path)
         self._size_bytes = self._seen_bytes
 
     def _is_whole(self) -> bool:
@@ -227,7 +227,7 @@ def log_changed(path: str) -> MossError:
     )
 
 
-def cut(path: str) -> MossError:
+def truncated_error(path: str) -> MossError:
     """Return the error for a truncated database."""
     return MossError(
         "STORAGE_CORRUPT",

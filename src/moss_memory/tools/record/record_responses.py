@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.registry.responses import Row
 
-_GLANCE = (
+_SUMMARY_COLUMNS = (
     TableColumn("title", least=16),
     TableColumn("status", goes=6),
     TableColumn("says", least=24, goes=4, widest=LONG),
@@ -50,7 +50,7 @@ RECORD = ResponseSchema(
         "superseded": flag("whether a later payload is about the same entity", optional=True),
         **{name: field.or_absent() for name, field in HIT_FIELDS.items()},
     },
-    table=(TableColumn("type", goes=5), *_GLANCE, TableColumn("submitted", goes=8), TableColumn("id", goes=9)),
+    table=(TableColumn("type", goes=5), *_SUMMARY_COLUMNS, TableColumn("submitted", goes=8), TableColumn("id", goes=9)),
     row=_row,
 )
 _SOURCE = ResponseSchema(
@@ -88,7 +88,7 @@ ENTITY = ResponseSchema(
     },
     table=(
         TableColumn("entity_type", "type", goes=4),
-        *_GLANCE,
+        *_SUMMARY_COLUMNS,
         TableColumn("observation_count", "told", goes=8),
         TableColumn("entity_id", "id", goes=9),
     ),
