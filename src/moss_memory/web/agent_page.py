@@ -163,4 +163,4 @@ def archive_capsule(context: PageContext, request: PageRequest) -> Response:
     key = request.form.get("id", "")
     context.call("capsule_delete", id=key)
     kept = {name: request.form[name] for name in ("workspace", "client", "mark") if request.form.get(name)}
-    return context.redirect("/agent", said="archived", id=key, **kept)
+    return context.redirect("/agent", notice="archived", id=key, **kept)

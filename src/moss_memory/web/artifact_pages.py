@@ -104,4 +104,4 @@ def show_artifact(context: PageContext, request: PageRequest) -> Response:
 
 def delete_artifact(context: PageContext, request: PageRequest) -> Response:
     context.call("artifact_delete", id=request.path["id"])
-    return context.redirect(f"/artifacts/{request.path['id']}", said="deleted")
+    return context.redirect(f"/artifacts/{request.path['id']}", notice="deleted")

@@ -38,7 +38,7 @@ _AGES = (("year", 31_536_000), ("month", 2_592_000), ("week", 604_800), ("day", 
 _MARK = re.compile(r"`([^`]*)`")
 _WAYS = ("cli", "python")
 """Actors that name an interface, not an author."""
-_OF_PAGE = ("offset", "said", "id")
+_OF_PAGE = ("offset", "notice", "id")
 """Parameters that belong to one page of a list."""
 _OF_WORKSPACE = (*_OF_PAGE, "workspace", "branch", "compare", "doc", "node", "entry", "cursor", "part", "parent")
 """Parameters that mean nothing in another workspace."""

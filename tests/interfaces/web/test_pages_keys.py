@@ -164,7 +164,7 @@ def test_the_days_of_the_chart_follow_the_time_zone_of_the_browser(
         assert titles
         assert not any("UTC" in title for title in titles)
         shown[zone] = sum(int(title.rpartition(" ")[0].rpartition(" ")[2]) for title in titles)
-        bar = page.locator(".plot a").last
+        bar = page.locator(".chart a").last
         day = re.search(r"from=([0-9-]+)", bar.get_attribute("href") or "")
         assert day is not None
         assert titles[-1].startswith(day[1])
