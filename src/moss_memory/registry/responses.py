@@ -42,7 +42,7 @@ class Field:
         self.kind = kind
         self.meaning = meaning
         self.of = of
-        """The shape of an object, the field of each item of a list or map, or the alternatives of `either`."""
+        """The schema of an object, the field of each item of a list or map, or the alternatives of `either`."""
         self.values = values
         self.optional = optional
         """True if the field may be absent."""
@@ -94,12 +94,12 @@ class ResponseSchema:
         """True if it may have undeclared fields: the answer of another tool."""
 
     def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> ResponseSchema:
-        """Return the shape with these fields added or replaced."""
+        """Return the schema with these fields added or replaced."""
         kept = {"table": self.table, "row": self.row, "line": self.line, **changes}
         return ResponseSchema(name, {**self.fields, **fields}, **kept)
 
     def without(self, *names: str, name: str = "") -> ResponseSchema:
-        """Return the shape without some of its fields and their columns."""
+        """Return the schema without some of its fields and their columns."""
         kept = {key: field for key, field in self.fields.items() if key not in names}
         table = tuple(column for column in self.table if column.key not in names)
         return ResponseSchema(name, kept, table=table, row=self.row, line=self.line)
@@ -154,10 +154,10 @@ class TableColumn:
         return self.when is None or self.when(rows)
 
 
-def inner_shapes(shape: ResponseSchema) -> list[ResponseSchema]:
-    """Return the shapes of the objects in the fields of a shape."""
+def inner_schemas(schema: ResponseSchema) -> list[ResponseSchema]:
+    """Return the schemas of the objects in the fields of a schema."""
     found: list[ResponseSchema] = []
-    waiting = list(shape.fields.values())
+    waiting = list(schema.fields.values())
     while waiting:
         field = waiting.pop(0)
         if field.kind == "object":
@@ -224,12 +224,12 @@ def texts(meaning: str, **more: Any) -> Field:
 
 
 def list_of(of: ResponseSchema, meaning: str, **more: Any) -> Field:
-    """Declare a list of objects of one shape."""
+    """Declare a list of objects of one schema."""
     return Field("list", meaning, of=Field("object", "", of=of), **more)
 
 
 def object_of(of: ResponseSchema, meaning: str, **more: Any) -> Field:
-    """Declare an object of a shape."""
+    """Declare an object of a schema."""
     return Field("object", meaning, of=of, **more)
 
 

@@ -21,7 +21,7 @@ from moss_memory.registry.responses import (
 
 from .built_in import STRINGS, BuiltIn
 from .built_in_store_commands import STORE_COMMANDS
-from .command_answers import CONNECTED, FAILED, HOOKS, NAMED_TOKEN, SKIPPED, UNMAPPED
+from .command_responses import CONNECTED, FAILED, HOOKS, NAMED_TOKEN, SKIPPED, UNMAPPED
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS = (

@@ -6,7 +6,7 @@ from moss_memory.registry.cli_traits import string, switch
 from moss_memory.registry.responses import FINDINGS, file_path, flag, integer, list_of, text
 
 from .built_in import STRINGS, BuiltIn
-from .command_answers import MOVED_TABLE, SYNCED
+from .command_responses import MOVED_TABLE, SYNCED
 
 STORE_COMMANDS = (
     BuiltIn(

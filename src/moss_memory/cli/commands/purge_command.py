@@ -48,5 +48,5 @@ def _print_nothing_to_purge(command: Command, request: CommandRequest, reason: s
     response = {"purged": 0, "message": f"There is nothing to purge: {reason}", "erased": not is_dry_run}
     if is_dry_run:
         response |= {"dry_run": True, "ids": []}
-    shape = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
-    answer(response, table=shape, plain="table" in request.cli_options)
+    schema = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
+    answer(response, table=schema, plain="table" in request.cli_options)

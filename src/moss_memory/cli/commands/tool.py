@@ -90,10 +90,10 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
     operation = command.operation
     if operation.cli.completes:
         result = cli_function(operation.cli.completes)(store, request.arguments, result)
-    # The response of `moss call` has the shape of the called tool's.
+    # The response of `moss call` has the schema of the called tool's.
     called = catalog.find(request.arguments["tool"]) if operation.answers.is_open else operation
-    shape, view = (None, "") if called is None else (called.answers, called.cli.table)
-    answer(result, table=shape, view=view, plain=plain)
+    schema, view = (None, "") if called is None else (called.answers, called.cli.table)
+    answer(result, table=schema, view=view, plain=plain)
     if not plain:
         if "hint" in result:
             say(f"moss: {result['hint']}")
@@ -216,11 +216,11 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
         arguments["include_text"] = True
 
 
-def text_of(result: dict[str, Any], shape: ResponseSchema) -> str:
+def text_of(result: dict[str, Any], schema: ResponseSchema) -> str:
     """Return the single text of a response; refuse a response without one."""
     from moss_memory.cli.render.table import text_in
 
-    text = text_in(result, shape)
+    text = text_in(result, schema)
     if text is None:
         elsewhere = result.get("elsewhere")
         if elsewhere:
