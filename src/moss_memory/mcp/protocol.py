@@ -280,7 +280,7 @@ class Protocol:
         elif not isinstance(arguments, dict):
             return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
         if operation.proxy:
-            operation, arguments = tools.resolve_forwarded_call(operation, arguments)
+            operation, arguments = tools.resolve_proxy(operation, arguments)
         call = ToolCall(request, tools, operation, arguments)
         call.actor = self.client
         meta = params.get("_meta")
