@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from moss_memory.code_state.work_tree import CodeState
     from moss_memory.registry.operation import Operation
 
-    from .repository_context import Situation
+    from .repository_context import SessionSummary
     from .tool_list import ToolList
 
     Outcome: TypeAlias = "bytes | ToolCall | StoreRequest | SubscribeRequest | ListenRequest | Cancellation | None"
@@ -165,13 +165,15 @@ class Request:
 class Protocol:
     """Dispatches messages to methods; the tool list is loaded by the first message about tools."""
 
-    def __init__(self, tools: Callable[[], ToolList], situation: Callable[[], Situation | None] | None = None) -> None:
+    def __init__(
+        self, tools: Callable[[], ToolList], session_summary: Callable[[], SessionSummary | None] | None = None
+    ) -> None:
         self._load_tools = tools
         self._tool_list: ToolList | None = None
         self._operations: dict[str, Operation] = {}
         """The tools that were called, by name: a client calls the same few again and again."""
-        self._situation = situation
-        """Reads the situation at the start of a session, for its instructions."""
+        self._session_summary = session_summary
+        """Reads the summary at the start of a session, for its instructions."""
         self.client = ""
         """The client's name from the handshake, if the protocol serves only one."""
         self._methods = {
@@ -237,7 +239,7 @@ class Protocol:
 
     def _instructions(self) -> str:
         try:
-            return encode(instructions(self._tools(), self._situation() if self._situation else None))
+            return encode(instructions(self._tools(), self._session_summary() if self._session_summary else None))
         except MossError:
             return encode(instructions(None))  # an invalid configuration is reported by the first call
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
 
-    from .repository_context import Situation
+    from .repository_context import SessionSummary
     from .tool_list import ToolList
 
 
@@ -117,15 +117,15 @@ class ServerContext:
                 )
             return self._store
 
-    def situation(self, repository: str = "") -> Situation | None:
+    def session_summary(self, repository: str = "") -> SessionSummary | None:
         """Return the repository and the workspaces that changed last, for the instructions of a session."""
-        from .repository_context import Situation, read_situation  # only the beginning of a session needs it
+        from .repository_context import SessionSummary, read_session_summary  # only the beginning of a session needs it
 
         self.tools()
         assert self._config is not None
         if not self._config.has_store():
-            return Situation(repository, []) if repository else None
-        return read_situation(self.store, repository)
+            return SessionSummary(repository, []) if repository else None
+        return read_session_summary(self.store, repository)
 
     def close(self) -> None:
         """Close the store if it was opened."""

@@ -17,13 +17,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from moss_memory.errors import MossError
 from moss_memory.http.sign_in import page_access
-from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.background_index import BackgroundIndexer
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
 from moss_memory.storage.files.demonstration import BANNER
 from moss_memory.store import Store
 
-from .background import Background
+from .background import BackgroundCache
 from .page_frame import LISTS, build_frame, prepare_frame
 from .templating import make_environment, query_of
 
@@ -96,7 +96,7 @@ class PageContext:
         form_token: Callable[[], str],
         read_only: bool,
         own_home: str = "",
-        indexing: Indexing | None = None,
+        indexing: BackgroundIndexer | None = None,
     ) -> None:
         self.store = store
         self.base = base
@@ -110,7 +110,7 @@ class PageContext:
         self.health: dict[str, Any] | None = None
         """Result of the last health check; None before the first."""
         self._cache: dict[str, tuple[int, float, Any]] = {}
-        self.background = Background()
+        self.background = BackgroundCache()
         """Results that are computed on threads of their own."""
         self.sketches: dict[tuple[str, int], tuple[int, ...]] = {}
         """Sketches of texts, by which near-duplicates are found."""

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from moss_memory.web import map_layout
-from moss_memory.web.background import Background
+from moss_memory.web.background import BackgroundCache
 from moss_memory.web.map_layout import place_dots
 from support.browser import Tab
 from support.patience import TIMEOUT_S
@@ -238,7 +238,7 @@ def test_without_vectors_or_numpy_dots_are_grouped_by_workspace_and_tag(monkeypa
 
 
 def test_a_result_is_computed_once_and_again_after_a_change() -> None:
-    background, counted = Background(), []
+    background, counted = BackgroundCache(), []
 
     def compute() -> int:
         counted.append(1)

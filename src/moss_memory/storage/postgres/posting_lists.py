@@ -42,7 +42,7 @@ _FEW = 16
 _COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {POSITION_COLUMNS}"}
 
 
-class Index:
+class IndexReader:
     """The index in one snapshot."""
 
     def __init__(self, tx: PostgresTransaction) -> None:
@@ -258,7 +258,7 @@ def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
 class MatchEvaluator:
     """The documents that match an expression, and the weights of the phrases that they match."""
 
-    def __init__(self, index: Index, node: Operand | Expression) -> None:
+    def __init__(self, index: IndexReader, node: Operand | Expression) -> None:
         operands = _operands(node)
         spans = [span for one in operands for span in _spans(one)]
         positions = any(len(one.words) > 1 for one in operands)
