@@ -13,7 +13,7 @@ from moss_memory.cli.commands.connect_command import overview
 from moss_memory.cli.commands.doctor import examine
 from moss_memory.config import resolve_home
 from moss_memory.connect.clients import CLIENTS
-from moss_memory.connect.connect import ConfigLocation
+from moss_memory.connect.config_location import ConfigLocation
 from moss_memory.connect.moss_command import stdio_connect_commands
 from moss_memory.connect.server_entry import ServerEntry
 from moss_memory.http.bind import PORT

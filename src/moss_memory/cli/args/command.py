@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .built_in import BuiltIn
+    from .command_declaration import BuiltIn
     from .option import Option
 
 _UNGROUPED = ("capsule", "artifact", "moss")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .built_in import BuiltIn
     from .command import Command, CommandRequest
+    from .command_declaration import BuiltIn
 
 ADDRESSED, NAMED, ITEMS, SCOPE = "address", "named", "items", "scope"
 """Kinds of words that fill several arguments: an address, a new name, a list of addresses, a task or branch."""

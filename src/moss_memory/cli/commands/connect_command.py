@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from moss_memory.connect.clients import Client
     from moss_memory.connect.config_edit import ConfigEdit
-    from moss_memory.connect.connect import ConfigLocation
+    from moss_memory.connect.config_location import ConfigLocation
     from moss_memory.connect.hooks import Hooks
 
 _HIDDEN = "<the token>"
@@ -35,7 +35,7 @@ def connect(
     dry_run: bool = False,
     check: bool = False,
 ) -> dict[str, Any] | int:
-    from moss_memory.connect.connect import ConfigLocation, choose_scope, find_client, make_entry
+    from moss_memory.connect.config_location import ConfigLocation, choose_scope, find_client, make_entry
 
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
@@ -226,7 +226,7 @@ def _client_rows(client: Client, scope: str | None, *, check: bool) -> list[dict
 
 
 def _client_row(client: Client, scope: str, *, check: bool) -> dict[str, Any]:
-    from moss_memory.connect.connect import ConfigLocation
+    from moss_memory.connect.config_location import ConfigLocation
 
     row: dict[str, Any] = {
         "client": client.key,

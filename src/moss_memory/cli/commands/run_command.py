@@ -13,7 +13,7 @@ from .command_request import request_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.cli.args.built_in import BuiltIn
+    from moss_memory.cli.args.command_declaration import BuiltIn
 
 
 def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:

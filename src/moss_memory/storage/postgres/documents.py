@@ -12,14 +12,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .postings import Postings
+from .posting_blocks import Postings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.storage.engine import Parameters, Row
 
     from .engine import PostgresEngine
-    from .postings import Numbers
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
     Key = tuple[int, int]

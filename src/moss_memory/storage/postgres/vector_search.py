@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .posting_lists import IndexReader
+from .index_reader import IndexReader
 from .word_search import PostgresFilters, PostgresWordQuery, by_words
 
 TYPE_CHECKING = False

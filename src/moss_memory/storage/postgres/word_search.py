@@ -26,7 +26,7 @@ from moss_memory.search.request import (
 )
 from moss_memory.search.tokens import WordRange, forms_of
 
-from .posting_lists import IndexReader, MatchEvaluator
+from .index_reader import IndexReader, MatchEvaluator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from moss_memory.search.query import Query
     from moss_memory.search.request import SearchRequest
 
-    from .posting_lists import Weights
-    from .postings import Numbers
+    from .index_reader import Weights
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
 MANY = 1000

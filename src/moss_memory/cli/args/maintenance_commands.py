@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.cli_traits import string, switch
 from moss_memory.registry.responses import FINDINGS, file_path, flag, integer, list_of, text
 
-from .built_in import STRINGS, BuiltIn
+from .command_declaration import STRINGS, BuiltIn
 from .command_responses import MOVED_TABLE, SYNCED
 
 STORE_COMMANDS = (
@@ -68,7 +68,7 @@ STORE_COMMANDS = (
             "dry_run": flag("whether nothing was written"),
             "tables": list_of(MOVED_TABLE, "every table", shown="answer"),
         },
-        does="commands.migrate.migrate_store",
+        does="commands.copy_store_command.copy_whole_store",
         required=("to",),
     ),
     BuiltIn(

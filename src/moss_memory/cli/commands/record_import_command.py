@@ -25,7 +25,7 @@ COMMAND = "record migrate"
 _LINKS_SHOWN = 5
 
 
-def migrate_folder(
+def import_folder(
     home: str | None,
     *,
     dir: str,

@@ -11,7 +11,7 @@ from moss_memory.search.expression import Operand
 
 from .codec import HEAVY, IN_BODY, POSITIONS, TITLE_WEIGHT
 from .documents import Documents, DocumentTable
-from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_varint_array, keys_of, runs
+from .posting_blocks import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_varint_array, keys_of, runs
 from .term_dictionary import key_of, prefix_of
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from moss_memory.search.expression import Expression
     from moss_memory.storage.engine import Parameters, Row
 
-    from .postings import Numbers
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
     Span = tuple[str, str]
