@@ -180,7 +180,7 @@ class Maintenance:
     ) -> dict[str, Any]:
         """Copy everything into a new store: every row with its number, its versions and its vectors.
 
-        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted migration is resumed by
+        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted copy is continued by
         the next call.
         """
         from moss_memory.transfer.copy_store import copy_store

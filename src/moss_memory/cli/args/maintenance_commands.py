@@ -64,7 +64,7 @@ STORE_COMMANDS = (
             "to": text("the new store"),
             "rows": integer("rows of all tables in the new store"),
             "changed": integer("rows that this run wrote or deleted", optional=True),
-            "resumed": flag("whether it continued an interrupted migration", shown="if_true"),
+            "resumed": flag("whether it continued an interrupted copy", shown="if_true"),
             "dry_run": flag("whether nothing was written"),
             "tables": list_of(MOVED_TABLE, "every table", shown="answer"),
         },

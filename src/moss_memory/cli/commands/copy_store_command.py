@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def copy_whole_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[str, Any]:
-    """Migrate the store; after an interruption the next run continues."""
+    """Copy the store; after an interruption the next run continues."""
     progress = progress_for("migrate")
     try:
         with Store(load_settings(home), actor="cli") as store:
