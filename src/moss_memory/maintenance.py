@@ -127,10 +127,10 @@ class Maintenance:
 
         The damaged files stay unchanged. Unreadable rows are listed in `unreadable.jsonl` and in the answer.
         """
-        from moss_memory.transfer.salvage_export import salvage
+        from moss_memory.transfer.salvage_export import salvage_to_folder
 
         with ErrorTranslation(self._engine, "salvage"):
-            return salvage(self._engine, self.config, folder, self._context("salvage"), type(self))
+            return salvage_to_folder(self._engine, self.config, folder, self._context("salvage"), type(self))
 
     def import_folder(
         self,

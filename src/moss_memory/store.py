@@ -203,10 +203,10 @@ class Store(Maintenance, Tools):
         """Add the corrected call to the error, and a list of workspaces if none was given."""
         from contextlib import suppress
 
-        from .registry.corrected_calls import explain
+        from .registry.corrected_calls import add_corrected_call
         from .registry.decode import is_json
 
-        explain(operation, arguments, error, call.config.workspace)
+        add_corrected_call(operation, arguments, error, call.config.workspace)
         corrected = arguments if error.recovery is None else error.recovery["arguments"]
         details = error.details or {}
         named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from moss_memory.log import say
+from moss_memory.log import write_notice
 
 
 class LimitedConnection(Protocol):
@@ -118,6 +118,6 @@ def quiet_accept_errors(clock_s: Callable[[], float] = time.monotonic) -> Callab
             loop.default_exception_handler(context)
         elif clock_s() - logged_s >= _LOG_EVERY_S:
             logged_s = clock_s()
-            say(f"no connection can be accepted for a second ({error.strerror}); said at most once a minute")
+            write_notice(f"no connection can be accepted for a second ({error.strerror}); said at most once a minute")
 
     return handle

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, descriptor_limit_error, not_json
-from moss_memory.log import say
+from moss_memory.log import write_notice
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.registry.responses import PreserializedDict
 from moss_memory.version import __version__
@@ -370,7 +370,7 @@ def _to_moss_error(error: BaseException) -> MossError:
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
     for note in getattr(error, "__notes__", ()):
-        say(note)  # it names the host or the role of a database, which is private
+        write_notice(note)  # it names the host or the role of a database, which is private
     return error
 
 
@@ -385,9 +385,9 @@ def log_bug(error: BaseException) -> None:
     import traceback  # only a bug needs it
 
     if ExceptionLog.includes_message:
-        say("a bug:\n" + "".join(traceback.format_exception(error)))
+        write_notice("a bug:\n" + "".join(traceback.format_exception(error)))
     else:  # it may be text of the store
-        say(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
+        write_notice(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
 
 
 def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:

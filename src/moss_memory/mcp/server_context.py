@@ -6,7 +6,7 @@ from _thread import allocate_lock
 
 from moss_memory.config import load_config
 from moss_memory.errors import invalid_request
-from moss_memory.log import say
+from moss_memory.log import write_notice
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.files.demonstration import refuse_demonstration
@@ -137,7 +137,7 @@ class ServerContext:
         if self._tools is None:
             config = load_config(self._home)
             for warning in (*config.warnings, *mistakes_in(config)):
-                say(warning)
+                write_notice(warning)
             config = config.replace(disabled_tools=[*config.disabled_tools, *self._without])
             self._config = config
             self._tools = tool_list_of(config, self._toolsets)

@@ -8,7 +8,7 @@ import signal
 import stat
 from _thread import allocate_lock
 
-from moss_memory.log import say
+from moss_memory.log import write_notice
 from moss_memory.registry.catalog import TOOLSETS
 
 from .line_reader import LineReader
@@ -56,7 +56,7 @@ def serve(
     """
     unknown = unknown_toolsets(toolsets or ())
     if unknown:
-        say(f"unknown toolset {', '.join(map(repr, unknown))}; known: {', '.join(TOOLSETS)}")
+        write_notice(f"unknown toolset {', '.join(map(repr, unknown))}; known: {', '.join(TOOLSETS)}")
         return 2
     if not is_open(0) or not is_open(1):
         return 0

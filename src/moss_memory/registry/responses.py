@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         "object", "map", "free", "any", "either",
     ]  # fmt: skip
     Shown = Literal["", "never", "if_true", "answer", "opened", "apart", "page", "remark", "side", "whole"]
-    Row = dict[str, Any]
+    ResponseRow = dict[str, Any]
 
 WIDEST = 60
 LONG = 120
@@ -78,8 +78,8 @@ class ResponseSchema:
         fields: dict[str, Field],
         *,
         table: tuple[TableColumn, ...] = (),
-        row: Callable[[Row], Row] | None = None,
-        line: Callable[[Row], str] | None = None,
+        row: Callable[[ResponseRow], ResponseRow] | None = None,
+        line: Callable[[ResponseRow], str] | None = None,
         is_open: bool = False,
     ) -> None:
         self.name = name
@@ -132,7 +132,7 @@ class TableColumn:
         goes: int = 0,
         widest: int = WIDEST,
         unless: Any = _ANYTHING,
-        when: Callable[[list[Row]], bool] | None = None,
+        when: Callable[[list[ResponseRow]], bool] | None = None,
     ) -> None:
         self.key = key
         self.title = title or key
@@ -145,7 +145,7 @@ class TableColumn:
         """The default value: if every row has it, the column is left out."""
         self.when = when
 
-    def tells(self, rows: list[Row]) -> bool:
+    def tells(self, rows: list[ResponseRow]) -> bool:
         """Return True if a table of these rows shows the column."""
         if not any(self.key in row for row in rows):
             return False
@@ -167,7 +167,7 @@ def inner_schemas(schema: ResponseSchema) -> list[ResponseSchema]:
     return found
 
 
-def needs_id_column(rows: list[Row]) -> bool:
+def needs_id_column(rows: list[ResponseRow]) -> bool:
     """Return True if a row has no name or is deleted, so that only its id finds it."""
     return any(row.get("name") is None or row.get("deleted_at") is not None for row in rows)
 

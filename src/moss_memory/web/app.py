@@ -118,7 +118,7 @@ def routes(
     context = PageContext(
         store, base=base, form_token=form_token, read_only=read_only, own_home=own_home, indexing=indexing
     )
-    context.prepare()
+    context.preload()
     static = StaticFileRoutes(directory=FOLDER / "static")
     return [
         *[Route(path, _endpoint(context, handler), methods=["GET"]) for path, handler in PAGES.items()],

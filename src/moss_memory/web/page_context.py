@@ -27,7 +27,7 @@ from .background import BackgroundCache
 from .page_frame import LISTS, build_frame, prepare_frame
 from .templating import make_environment, query_of
 
-Row = TypeVar("Row")
+ListItem = TypeVar("ListItem")
 Result = TypeVar("Result")
 
 PAGE_ROWS = 30
@@ -78,7 +78,7 @@ class PageRequest:
     def offset(self) -> int:
         return min(parse_number(self.query.get("offset")) or 0, _MAX_OFFSET)
 
-    def slice(self, rows: list[Row], limit: int = PAGE_ROWS) -> tuple[list[Row], dict[str, Any]]:
+    def slice(self, rows: list[ListItem], limit: int = PAGE_ROWS) -> tuple[list[ListItem], dict[str, Any]]:
         """Return the rows of the requested page, and its pagination."""
         shown = rows[self.offset : self.offset + limit]
         has_more = self.offset + len(shown) < len(rows)
@@ -167,7 +167,7 @@ class PageContext:
     def clear_cache(self) -> None:
         self._cache.clear()
 
-    def prepare(self) -> None:
+    def preload(self) -> None:
         """Load the data and templates of the first page in advance."""
         for template in ("base.html", "parts.html", "changes.html"):
             self._templates.get_template(template)

@@ -53,7 +53,7 @@ def make_environment(base: str) -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
-        "ago": ago, "clock": clock, "credit": credit, "compact": compact, "iso": iso, "number": number,
+        "ago": ago, "clock": clock, "credit": credit, "compact": compact, "iso": iso, "number": format_number,
         "plain_steps": plain_steps, "pretty": pretty,
         "flash": flash, "seconds": seconds_of, "sentence": sentence,
         "size": format_size, "step_number": step_number, "format_day": format_day,
@@ -187,7 +187,7 @@ def credit(actor: str | None, source: str | None) -> str:
     return author if not source or source == author else f"{author}, source {source}"
 
 
-def number(value: int) -> str:
+def format_number(value: int) -> str:
     """Return a number with thin spaces between its thousands."""
     return f"{value:,}".replace(",", "\u202f")
 

@@ -441,7 +441,7 @@ _ALL = (
         "Show the overview, or the help of one command.",
         "moss help store",
         {"command": string("the command to explain")},
-        does="commands.help.explain",
+        does="commands.help.print_help",
         common_options=("help",),
     ),
 )

@@ -84,7 +84,7 @@ STORE_COMMANDS = (
             "before": integer("the version before the upgrade"),
             "upgraded": flag("whether the schema changed"),
         },
-        does="commands.upgrade_command.upgrade",
+        does="commands.upgrade_command.upgrade_store",
     ),
     BuiltIn(
         "backup",

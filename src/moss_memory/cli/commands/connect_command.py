@@ -39,7 +39,7 @@ def connect(
 
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
-        return overview(scope=scope, check=check)
+        return list_clients(scope=scope, check=check)
     target = find_client(client)
     if check:
         return _with_failures(_client_rows(target, scope, check=True))
@@ -198,7 +198,7 @@ def _report(
     return answer
 
 
-def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
+def list_clients(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
     """Return every client: installed or not, connected or not, and with `check` the result of a handshake."""
     from moss_memory.connect.clients import CLIENTS
 

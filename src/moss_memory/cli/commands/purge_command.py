@@ -21,7 +21,7 @@ _NEVER_PURGED = {
 }
 
 
-def purge(command: Command, words: list[str], home: str | None) -> int:
+def run_purge(command: Command, words: list[str], home: str | None) -> int:
     """Run the purge of the family that `--type` names, with its own options."""
     purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
     every = Command(command.operation, command.words)

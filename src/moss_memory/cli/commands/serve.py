@@ -56,9 +56,9 @@ def serve_web(home: str | None, **options: Any) -> int:
 
         return serve_demo(home, bind, port=port, read_only=read_only, log_all=log_all)
     if options.get("upgrade"):
-        from .upgrade_command import upgrade
+        from .upgrade_command import upgrade_store
 
-        upgrade(home)
+        upgrade_store(home)
     log_json = options.get("log_format") == "json"
     oauth = make_oauth(options.get("oauth_issuer"), options.get("oauth_audience"))
     server = MossServer(home, bind, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)

@@ -21,7 +21,7 @@ from moss_memory.registry.responses import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.registry.responses import Row
+    from moss_memory.registry.responses import ResponseRow
 
 _SUMMARY_COLUMNS = (
     TableColumn("title", least=16),
@@ -32,7 +32,7 @@ _SUMMARY_COLUMNS = (
 """The columns of tables that come from a body."""
 
 
-def _row(item: Row) -> Row:
+def _row(item: ResponseRow) -> ResponseRow:
     from .record_summary import table_row  # only tables need it
 
     return table_row(item)
