@@ -9,7 +9,7 @@ from time import time_ns
 import apsw
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 from .measure import Line, compare_times, medians_us, scratch_folder
@@ -26,7 +26,7 @@ _EVENT = "insert into events (event_id, workspace, tool, address, ts_ms) values 
 def create_database(path: str) -> apsw.Connection:
     """Create an empty database with the tables, indexes, triggers and durability of a store."""
     connection = apsw.Connection(path)
-    prepare(connection)
+    add_functions(connection)
     for pragma in ("journal_mode = wal", "synchronous = full", "secure_delete = on"):
         connection.execute(f"pragma {pragma}").fetchall()
     for _, sql in migrations_after(0):

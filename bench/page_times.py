@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from moss_memory import open_store
 from moss_memory.storage.sqlite.engine import DATABASE
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.web.app import PAGES as HANDLERS
 from moss_memory.web.page_context import PageContext, PageRequest
 
@@ -37,7 +37,7 @@ def _build(home: str) -> None:
     target = apsw.Connection(os.path.join(home, DATABASE))
     with target.backup("main", source, "main") as backup:
         backup.step()
-    prepare(target)
+    add_functions(target)
     first = int((time.time() - DAYS * 86_400) * 1000)
     with target:
         target.execute(_EVENTS, {"first": first, "step": DAYS * 86_400_000 // CAPSULES})

@@ -19,7 +19,7 @@ from moss_memory.storage.engine import open_engine
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.store import Store
 
 from .database_server import run_server
@@ -93,7 +93,7 @@ def _add_vectors(connection: apsw.Connection, engine: Engine, call: CallContext)
         return False
     import numpy as np
 
-    prepare(connection)
+    add_functions(connection)
     generator = np.random.default_rng(7)
     docs = [doc for (doc,) in connection.execute("select doc from unembedded order by doc")]
     rows = [

@@ -10,7 +10,7 @@ import apsw
 
 from moss_memory import open_store
 from moss_memory.storage.sqlite.engine import DATABASE
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.store import Store
 
 from .measure import Line, cached, compare_times, medians_us, read_once
@@ -37,7 +37,7 @@ def _build(home: str, capsules: int) -> None:
     with open_store(home) as store:
         store.call("capsule_purge", {})  # a write creates the store
     connection = apsw.Connection(os.path.join(home, DATABASE))
-    prepare(connection)
+    add_functions(connection)
     with connection:
         connection.executemany(_INSERT, _rows(capsules))
     connection.execute("pragma wal_checkpoint(truncate)").fetchall()

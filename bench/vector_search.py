@@ -15,7 +15,7 @@ from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.request import Document
 from moss_memory.search.vectors import encode_chunks
 from moss_memory.storage.sqlite.engine import DATABASE
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 
 from .client import MOSS, moss_environment
 from .measure import Line, cached, compare_times, medians_us, read_once
@@ -70,7 +70,7 @@ def _build(home: str, model: Embedder) -> None:
         store.call("capsule_bulk_delete", {"workspace": "default"})
         store.call("capsule_purge", {})
     connection = apsw.Connection(os.path.join(home, DATABASE))
-    prepare(connection)
+    add_functions(connection)
     connection.execute("pragma synchronous = off")
     with connection:
         connection.executemany(

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 from .measure import cached, read_once
@@ -31,7 +31,7 @@ def open_database(rows: int) -> tuple[apsw.Connection, list[str]]:
     path = os.path.join(cached(f"search-{rows}", build), "moss.db")
     read_once(path)
     connection = apsw.Connection(path)
-    prepare(connection)
+    add_functions(connection)
     return connection, vocabulary(random.Random(7))  # noqa: S311
 
 
@@ -42,7 +42,7 @@ def fill(connection: apsw.Connection, rows: int) -> None:
     weights = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(len(words))))
     connection.execute("pragma journal_mode = wal").fetchall()
     connection.execute("pragma synchronous = off").fetchall()
-    prepare(connection)
+    add_functions(connection)
     for _, sql in migrations_after(0):
         connection.execute(sql).fetchall()
 

@@ -11,7 +11,7 @@ from moss_memory.config import DEFAULTS
 from moss_memory.errors import RETRYABLE, STATUS
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
-from moss_memory.registry.responses import Field, ResponseSchema, inner_shapes
+from moss_memory.registry.responses import Field, ResponseSchema, inner_schemas
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -281,7 +281,7 @@ def _collect(schema: ResponseSchema, named: dict[str, ResponseSchema]) -> None:
         return
     if schema.name:
         named[schema.name] = schema
-    for inner in inner_shapes(schema):
+    for inner in inner_schemas(schema):
         _collect(inner, named)
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any
 
+    from moss_memory.registry.operation import Operation
+
     from .config import Config
     from .typed import AsyncTools
 else:
@@ -25,7 +27,7 @@ class AsyncStore(AsyncTools):
 
     async def call(
         self,
-        tool: str,
+        tool: str | Operation,
         arguments: dict[str, Any],
         *,
         progress: Callable[[int, int | None], None] | None = None,
@@ -80,7 +82,7 @@ class AsyncStore(AsyncTools):
 
             async def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return await self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
+                return await self.call(operation, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description

@@ -67,7 +67,7 @@ class LogStyle:
     is_json = False
 
 
-def say(text: str) -> None:
+def write_notice(text: str) -> None:
     """Write a line for the operator to stderr, if stderr is open."""
     if LogStyle.is_json:
         write_json_line("warning", {"message": text})

@@ -127,10 +127,10 @@ class Maintenance:
 
         The damaged files stay unchanged. Unreadable rows are listed in `unreadable.jsonl` and in the answer.
         """
-        from moss_memory.transfer.salvage_export import salvage
+        from moss_memory.transfer.salvage_export import salvage_to_folder
 
         with ErrorTranslation(self._engine, "salvage"):
-            return salvage(self._engine, self.config, folder, self._context("salvage"), type(self))
+            return salvage_to_folder(self._engine, self.config, folder, self._context("salvage"), type(self))
 
     def import_folder(
         self,
@@ -180,7 +180,7 @@ class Maintenance:
     ) -> dict[str, Any]:
         """Copy everything into a new store: every row with its number, its versions and its vectors.
 
-        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted migration is resumed by
+        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted copy is continued by
         the next call.
         """
         from moss_memory.transfer.copy_store import copy_store

@@ -203,19 +203,19 @@ class Store(Maintenance, Tools):
         """Add the corrected call to the error, and a list of workspaces if none was given."""
         from contextlib import suppress
 
-        from .registry.corrected_calls import explain
+        from .registry.corrected_calls import add_corrected_call
         from .registry.decode import is_json
 
-        explain(operation, arguments, error, call.config.workspace)
+        add_corrected_call(operation, arguments, error, call.config.workspace)
         corrected = arguments if error.recovery is None else error.recovery["arguments"]
         details = error.details or {}
         named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}
         if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in named:
-            from .tools.everything.workspace_suggestions import advise_missing
+            from .tools.everything.workspace_suggestions import suggest_for_missing
 
             about = {"tool": tool, "arguments": corrected, "error": error}
             with ErrorTranslation(self._engine, tool):
-                self._read(advise_missing, about, call, snapshot=True)
+                self._read(suggest_for_missing, about, call, snapshot=True)
         if error.recovery is None and operation.proposed_call is not None and is_json(arguments):
             with suppress(MossError), ErrorTranslation(self._engine, tool):
                 error.recovery = self._read(operation.proposed_call, {"arguments": arguments}, call, snapshot=True)
@@ -255,18 +255,18 @@ class Store(Maintenance, Tools):
             )
             error.recovery = operation.recovery_call(operation.name, given, error)
         if call.suggest and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
-            from .tools.everything.workspace_suggestions import advise_unknown
+            from .tools.everything.workspace_suggestions import suggest_for_unknown
 
             about = {"operation": operation, "arguments": arguments, "values": values, "error": error}
-            self._read(advise_unknown, about, call, snapshot=True)
+            self._read(suggest_for_unknown, about, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
 
     def _add_workspace_hint(self, values: dict[str, Any], call: CallContext, result: dict[str, Any]) -> None:
         """Add the nearest workspaces to an empty list if the one that was asked for does not exist."""
         if call.suggest and "workspace" in values:
-            from .tools.everything.workspace_suggestions import advise_empty
+            from .tools.everything.workspace_suggestions import suggest_for_empty
 
-            self._read(advise_empty, {"values": values, "result": result}, call, snapshot=True)
+            self._read(suggest_for_empty, {"values": values, "result": result}, call, snapshot=True)
 
     def _context(
         self,
@@ -431,7 +431,7 @@ class Store(Maintenance, Tools):
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
+                return self.call(operation, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description

@@ -1,4 +1,4 @@
-"""Answers match the declared shapes: every declared field occurs, and no other."""
+"""Answers match the declared schemas: every declared field occurs, and no other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
 from contract.everything import call_about_code, call_everything, call_unlisted, prepare
 from moss_memory.registry import catalog
-from moss_memory.registry.responses import ResponseSchema, inner_shapes
+from moss_memory.registry.responses import ResponseSchema, inner_schemas
 from support.declared import tellable, told
 from support.promises import holds
 
@@ -106,30 +106,32 @@ def test_an_error_needs_no_field_of_the_output_schema(home: str) -> None:
         server.close()
 
 
-def shapes() -> dict[str, list[ResponseSchema]]:
-    """Return every shape of every answer by its name."""
+def schemas() -> dict[str, list[ResponseSchema]]:
+    """Return every schema of every answer by its name."""
     found: dict[str, list[ResponseSchema]] = {}
     waiting = [operation.answers for operation in catalog.operations()]
     while waiting:
-        shape = waiting.pop()
-        if all(shape is not known for known in found.setdefault(shape.name, [])):
-            found[shape.name].append(shape)
-            waiting += inner_shapes(shape)
+        schema = waiting.pop()
+        if all(schema is not known for known in found.setdefault(schema.name, [])):
+            found[schema.name].append(schema)
+            waiting += inner_schemas(schema)
     return found
 
 
 @holds("general: answers contain exactly the declared fields, through every interface")
 def test_every_shape_inside_an_answer_has_a_unique_name() -> None:
     answers = [operation.answers for operation in catalog.operations()]
-    named = shapes()
+    named = schemas()
     needs_id_column = named.pop("")
-    assert [list(shape.fields) for shape in needs_id_column if all(shape is not one for one in answers)] == []
+    assert [list(schema.fields) for schema in needs_id_column if all(schema is not one for one in answers)] == []
     assert [name for name, sharing in named.items() if len(sharing) > 1] == []
 
 
 @holds("general: answers contain exactly the declared fields, through every interface")
-@pytest.mark.parametrize("shape", [shape for sharing in shapes().values() for shape in sharing], ids=lambda it: it.name)
-def test_a_shape_documents_its_fields_and_has_its_table_columns(shape: ResponseSchema) -> None:
-    assert [key for key, field in shape.fields.items() if not field.meaning] == []
-    computed = shape.row is not None or shape.name == "TimelineEvent"
-    assert computed or {column.key for column in shape.table} <= shape.fields.keys()
+@pytest.mark.parametrize(
+    "schema", [schema for sharing in schemas().values() for schema in sharing], ids=lambda it: it.name
+)
+def test_a_shape_documents_its_fields_and_has_its_table_columns(schema: ResponseSchema) -> None:
+    assert [key for key, field in schema.fields.items() if not field.meaning] == []
+    computed = schema.row is not None or schema.name == "TimelineEvent"
+    assert computed or {column.key for column in schema.table} <= schema.fields.keys()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator, MutableMapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,10 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.cli.main import run
+from moss_memory.http.bind import BindConfig
+from moss_memory.http.server import MossServer
+from moss_memory.http.thread_pools import POOL
+from moss_memory.http.timeouts import MARK_AUTHENTICATED
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.mcp.stdio import StdioConnection
 from support.walks import Walk
@@ -82,3 +89,56 @@ def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
     assert '"old-1"' in capfd.readouterr().out
     assert len(walk.files) <= 36, list(walk.files)
     assert walk.switches <= 80
+
+
+class InThisThread:
+    """An executor that runs every function at once, in the thread that is traced."""
+
+    def submit(self, function: Callable[[], Any]) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function())
+        return future
+
+
+@pytest.fixture
+def server(context: ServerContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MossServer]:
+    """Return a server of the same store, whose functions run in the event loop's thread."""
+    monkeypatch.setattr(POOL, "_fast", InThisThread())
+    made = MossServer(str(tmp_path / "home"), BindConfig(), port=0)
+    yield made
+    made._endpoint.indexing.stop(5)
+    made._context.close()
+    made._socket.close()
+
+
+def test_opening_a_page_passes_through_few_files(context: ServerContext, server: MossServer) -> None:
+    cookie = str(server._sign_in.consume(server._sign_in.new_link_code())).partition(";")[0]
+    capsule_id = context.store().call("capsule_fetch", {"name": "old-2"})["id"]
+    path = f"{server._base}/capsules/{capsule_id}"
+    headers = [(b"host", server.address.partition("//")[2].encode()), (b"cookie", cookie.encode())]
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    async def open_page() -> None:
+        scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode()}
+        scope |= {"query_string": b"", "headers": headers, "server": ("127.0.0.1", 1), "scheme": "http"}
+        scope[MARK_AUTHENTICATED] = lambda: None
+        sent.clear()
+        await server._app(scope, receive, send)
+        assert sent[0]["status"] == 200, sent
+
+    async def open_pages() -> Walk:
+        await open_page()
+        await open_page()
+        return await Walk().record_task(open_page)
+
+    walk = asyncio.run(open_pages())
+    assert b"old-2" in sent[1]["body"]
+    # Readers check ten times a second if the database was replaced, which adds a file.
+    assert len(walk.files) <= 49, list(walk.files)
+    assert walk.switches <= 800

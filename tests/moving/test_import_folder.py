@@ -15,7 +15,7 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.transfer import folder_import
 from moss_memory.transfer.families import records as record
-from moss_memory.transfer.reasoning_task_import import TABLES
+from moss_memory.transfer.reasoning_task_import import TABLES_BY_NAME
 from support import beside
 from support.beside import dump
 from support.moved_store import FIRST_LAYOUT, check_moves, export_first_layout, questions, rows_of
@@ -501,9 +501,9 @@ def test_the_tried_files_cover_every_table(store: Store, out: Path) -> None:
     fill_every_table(store)
     store.export_folder(str(out))
     files = [path.stem for folder in ("reasoning", "tasks") for path in out.glob(f"{folder}/*/*")]
-    assert sorted(files) == sorted([*TABLES, "origins"])
+    assert sorted(files) == sorted([*TABLES_BY_NAME, "origins"])
     found = [table for name in (FIRST_LAYOUT).glob("*.jsonl") for table in first_lines(name.read_text().splitlines())]
-    assert {*TABLES, "artifacts", "numbers", *(table.name for table in record.TABLES)} <= set(found)
+    assert {*TABLES_BY_NAME, "artifacts", "numbers", *(table.name for table in record.TABLES)} <= set(found)
 
 
 def steps_only(line: dict[str, Any], **changed: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from moss_memory.storage.call import CallContext
 from moss_memory.storage.postgres import index_maintenance, indexer, segment_size, transaction, word_search
 from moss_memory.storage.postgres import segments as segments_module
 from moss_memory.storage.postgres.index_maintenance import maintain
-from moss_memory.storage.postgres.postings import Postings
+from moss_memory.storage.postgres.posting_blocks import Postings
 from moss_memory.storage.postgres.vector_search import PostgresVectors
 from moss_memory.store import Store
 from support.beside import Beside

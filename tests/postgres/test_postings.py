@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.storage.postgres.codec import IN_BODY, POSITIONS, deltas, encode_posting, encode_varints
-from moss_memory.storage.postgres.posting_lists import starts_in, whole_weights
-from moss_memory.storage.postgres.postings import Postings, keys_of
+from moss_memory.storage.postgres.index_reader import starts_in, whole_weights
+from moss_memory.storage.postgres.posting_blocks import Postings, keys_of
 
 places = st.lists(st.integers(0, 100_000), max_size=300, unique=True).map(sorted)
 held = st.tuples(places, places).filter(any)

@@ -13,7 +13,7 @@ from moss_memory.errors import MossError
 from moss_memory.search.query import parse_query
 from moss_memory.search.request import Hits, SearchRequest
 from moss_memory.search.snippet import snippet
-from moss_memory.storage.postgres import indexer, postings, segment_size, segments, word_search
+from moss_memory.storage.postgres import indexer, posting_blocks, segment_size, segments, word_search
 from moss_memory.storage.postgres.engine import PostgresEngine
 from moss_memory.storage.postgres.index_maintenance import maintain
 from search.capsules import CapsuleDatabase
@@ -102,7 +102,7 @@ def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
     """Return an empty store whose index is maintained after every write, with segments of a few documents."""
     for module, name, value in (
         (indexer, "DUE", 1), (segment_size, "SEGMENT", 4), (indexer, "_AT_ONCE", 2), (segments, "_TERMS_AT_ONCE", 2),
-        (segments, "DELETED_SHARE", 3), (word_search, "MANY", 3), (postings, "_MANY_BYTES", 12),
+        (segments, "DELETED_SHARE", 3), (word_search, "MANY", 3), (posting_blocks, "_MANY_BYTES", 12),
         (PostgresEngine, "maintain_index", maintain),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)

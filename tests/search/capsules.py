@@ -10,7 +10,7 @@ import apsw
 from moss_memory.search.query import parse_query
 from moss_memory.search.request import Hits, SearchRequest
 from moss_memory.search.tokens import STOP_WORDS, question_words, stems_of, words_in
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.storage.sqlite.search_index import by_words
 
@@ -20,7 +20,7 @@ class CapsuleDatabase:
 
     def __init__(self, path: str = ":memory:") -> None:
         self.connection = apsw.Connection(path)
-        prepare(self.connection)
+        add_functions(self.connection)
         for _, sql in migrations_after(0):
             self.connection.execute(sql).fetchall()
         self.texts: dict[int, tuple[str, str]] = {}

@@ -6,7 +6,7 @@ import os
 
 import apsw
 
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from support.patience import TIMEOUT_S
 
 
@@ -14,7 +14,7 @@ def connect(home: object, name: str = "moss.db") -> apsw.Connection:
     """Return a separate connection to the database of a home."""
     connection = apsw.Connection(os.path.join(str(home), name), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(int(1000 * TIMEOUT_S))
-    prepare(connection)
+    add_functions(connection)
     return connection
 
 
@@ -22,5 +22,5 @@ def make(home: str) -> apsw.Connection:
     """Return a new and empty database in a new home."""
     os.mkdir(home, 0o700)
     connection = apsw.Connection(os.path.join(home, "moss.db"))
-    prepare(connection)
+    add_functions(connection)
     return connection

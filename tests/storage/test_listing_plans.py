@@ -9,7 +9,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.storage.sqlite.transaction import SqliteTransaction
 from moss_memory.tools.capsule import capsule_lists
@@ -207,7 +207,7 @@ def test_tags_follow_every_change_of_a_capsule(store: Store, home: Path) -> None
 def test_a_store_of_the_previous_schema_finds_its_tags(home: Path, store: Store) -> None:
     home.mkdir(mode=0o700)
     connection = apsw.Connection(str(home / "moss.db"))
-    prepare(connection)
+    add_functions(connection)
     connection.execute("pragma journal_mode = wal").fetchall()
     for number, sql in migrations_after(0):
         if number < 13:

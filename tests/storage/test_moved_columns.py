@@ -9,7 +9,7 @@ from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
 from moss_memory.transfer.families.capsules import TABLE as CAPSULE
 from moss_memory.transfer.families.reasoning import NUMBERS, ORIGINS
 from moss_memory.transfer.history_files import TABLE as VERSION
-from moss_memory.transfer.reasoning_task_import import TABLES
+from moss_memory.transfer.reasoning_task_import import TABLES_BY_NAME
 from storage.database import connect
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MADE_AGAIN = {
 
 def test_every_column_of_every_table_is_exported_or_listed_as_derived(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text="x", allow_thin=True)
-    moves = (CAPSULE, ARTIFACT, VERSION, NUMBERS, ORIGINS, *TABLES.values(), *record.TABLES)
+    moves = (CAPSULE, ARTIFACT, VERSION, NUMBERS, ORIGINS, *TABLES_BY_NAME.values(), *record.TABLES)
     moved = {table.name: set(table.columns) for table in moves}
     moved["record_properties"] = {"name", "value", "row_id"}
     connection = connect(door.home)

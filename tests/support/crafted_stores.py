@@ -20,8 +20,8 @@ import apsw
 
 from moss_memory import MossError
 from moss_memory.mcp.protocol import Request, tool_answer
-from moss_memory.storage.sqlite.dump import TABLES
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.dump import SELECT_TABLES
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.rows_check import faults
 from moss_memory.store import Store
 from support.store_truth import capsule, open_at
@@ -266,7 +266,7 @@ WRITES: tuple[tuple[str, dict[str, Any]], ...] = (
 def craft(home: Path, chance: random.Random) -> list[str]:
     """Change a store at random; return the statements that succeeded."""
     connection = apsw.Connection(str(home / "moss.db"))
-    prepare(connection)
+    add_functions(connection)
     done = []
     kind = chance.random()
     statements: list[tuple[str, tuple[Any, ...]]]
@@ -288,7 +288,7 @@ def craft(home: Path, chance: random.Random) -> list[str]:
 
 
 def _changed_value(connection: apsw.Connection, chance: random.Random) -> tuple[str, tuple[Any, ...]]:
-    tables = sorted(str(name) for (name,) in connection.execute(TABLES))
+    tables = sorted(str(name) for (name,) in connection.execute(SELECT_TABLES))
     table = chance.choice(tables)
     columns = [
         (str(name), str(kind).lower())
@@ -349,7 +349,7 @@ def _called(store: Store, tool: str, arguments: dict[str, Any]) -> str | None:
 def found_in(home: Path) -> list[dict[str, Any]]:
     """Return the faults in the rows of a store."""
     connection = apsw.Connection(str(home / "moss.db"))
-    prepare(connection)
+    add_functions(connection)
     try:
         return faults(connection)
     finally:

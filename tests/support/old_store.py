@@ -7,7 +7,7 @@ import os
 import apsw
 
 from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 
@@ -15,7 +15,7 @@ def make_old(home: str, version: int) -> None:
     """Copy a closed store's rows into the schema of an earlier version, without tables and columns that it lacked."""
     path = os.path.join(home, "moss.db")
     old = apsw.Connection(path + ".old")
-    prepare(old)
+    add_functions(old)
     for number, sql in migrations_after(0):
         if number <= version:
             for _ in old.execute(sql):

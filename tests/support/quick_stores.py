@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 
 from moss_memory.storage.sqlite import connections
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 
 AS_EVERYWHERE = {"concurrency", "crash", "history", "storage"}
 """The folders of tests whose stores are made and written as in production."""
@@ -51,7 +51,7 @@ def _copy_or_migrate(connection: apsw.Connection) -> None:
 @cache
 def _schema() -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    prepare(connection)
+    add_functions(connection)
     _migrate(connection)
     return connection
 

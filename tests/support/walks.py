@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -27,6 +27,15 @@ class Walk:
         sys.setprofile(self._profile)
         try:
             action()
+        finally:
+            sys.setprofile(None)
+        return self
+
+    async def record_task(self, action: Callable[[], Awaitable[object]]) -> Walk:
+        """Run an action of the event loop and count its calls into the package."""
+        sys.setprofile(self._profile)
+        try:
+            await action()
         finally:
             sys.setprofile(None)
         return self

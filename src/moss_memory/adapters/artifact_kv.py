@@ -14,8 +14,8 @@ from moss_memory.tools.artifact.artifact_rows import read_named
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Key = str | tuple[str, ...]
-    Row = dict[str, Any]
+    KeyPath = str | tuple[str, ...]
+    StoredRow = dict[str, Any]
 
 _PAGE = 100
 
@@ -53,11 +53,11 @@ class ArtifactKV:
         self.is_own = store is None
         self.store = store or Store(load_config(home).replace(history_keep=1))
 
-    def get(self, key: Key) -> Row | None:
+    def get(self, key: KeyPath) -> StoredRow | None:
         """Return the value of a key with its time to live and its time of writing; None if there is none."""
         return self.store.read(read_named, what="artifact_fetch", snapshot=False, **self._address(key))
 
-    def put(self, key: Key, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
+    def put(self, key: KeyPath, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
         """Set the value of a key; with `new`, refuse an existing key."""
         given = {name: value for name, value in more.items() if value is not None}
         arguments = {**self._address(key), "kind": self._kind, "data": data, "mode": "error" if new else "replace"}
@@ -67,7 +67,7 @@ class ArtifactKV:
         arguments = {"workspace": self._workspace, "kind": self._kind, "data": data, "run_id": run_id}
         self.store.call("artifact_store", {**arguments, **self._allow_secrets})
 
-    def delete(self, key: Key) -> bool:
+    def delete(self, key: KeyPath) -> bool:
         """Delete a key; return False if it did not exist."""
         return self._delete(self._address(key))
 
@@ -87,11 +87,11 @@ class ArtifactKV:
     def delete_all(self, **filters: str) -> None:
         self.store.call("artifact_bulk_delete", {"workspace": self._workspace, "kind": self._kind, **filters})
 
-    def touch(self, key: Key, ttl_seconds: int) -> None:
+    def touch(self, key: KeyPath, ttl_seconds: int) -> None:
         """Set the time to live of a key, counted from now."""
         self.store.call("artifact_touch", {**self._address(key), "ttl_seconds": ttl_seconds})
 
-    def newest_first(self, **filters: str) -> Iterator[Row]:
+    def newest_first(self, **filters: str) -> Iterator[StoredRow]:
         """Yield every matching artifact, last written first."""
         offset = 0
         arguments = {"workspace": self._workspace, "kind": self._kind, "limit": _PAGE, **filters}
@@ -117,11 +117,11 @@ class ArtifactKV:
         if self.is_own:
             self.store.close()
 
-    def _address(self, key: Key) -> dict[str, Any]:
+    def _address(self, key: KeyPath) -> dict[str, Any]:
         return {"workspace": self._workspace, "name": self._prefix + hash_key(key)}
 
 
-def hash_key(key: Key) -> str:
+def hash_key(key: KeyPath) -> str:
     """Return a unique name for a key: the hash of its JSON, which distinguishes `a, b` from `a`, `b`."""
     if isinstance(key, str):
         written = encode_basestring_ascii(key)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    from .artifact_kv import Row
+    from .artifact_kv import StoredRow
 
     Vectors = dict[tuple[str, str], list[float]]
 
@@ -171,7 +171,7 @@ class MossStore(ContextManaged, BaseStore):
             found = {one[: op.max_depth] for one in found}
         return sorted(found)[op.offset : op.offset + op.limit]
 
-    def _refresh(self, rows: list[Row]) -> None:
+    def _refresh(self, rows: list[StoredRow]) -> None:
         for row in rows:
             if row["ttl_seconds"]:
                 data = row["data"]
@@ -202,7 +202,7 @@ def _by_text(texts: list[str], vectors: list[list[float]]) -> Vectors:
     return {(_TEXT, text): vector for text, vector in zip(texts, vectors, strict=True)}
 
 
-def _item_fields(row: Row) -> dict[str, Any]:
+def _item_fields(row: StoredRow) -> dict[str, Any]:
     data = row["data"]
     created_s, updated_s = row["created_at"], row["updated_at"]
     created = datetime.fromtimestamp(created_s, UTC)
@@ -241,7 +241,7 @@ def _strings(value: Any) -> Iterable[str]:
             yield from _strings(part)
 
 
-def _matches(row: Row, op: SearchOp) -> bool:
+def _matches(row: StoredRow, op: SearchOp) -> bool:
     namespace = tuple(row["data"]["namespace"])
     if namespace[: len(op.namespace_prefix)] != tuple(op.namespace_prefix):
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .artifact_kv import Row
+    from .artifact_kv import StoredRow
 
 
 def pack(vector: Sequence[float]) -> str:
@@ -19,7 +19,7 @@ def pack(vector: Sequence[float]) -> str:
     return b64encode(array("f", _normalize(vector)).tobytes()).decode()
 
 
-def rank(question: Sequence[float], rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
+def rank(question: Sequence[float], rows: Iterable[StoredRow]) -> Iterator[tuple[str, float]]:
     """Return the ids of rows with vectors, with the score of the nearest one, best first."""
     wanted = _normalize(question)
     scored = [

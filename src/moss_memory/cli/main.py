@@ -136,9 +136,9 @@ def _leading_options(words: list[str]) -> tuple[str | None, bool, list[str]]:
 def _run_without_command(home: str | None) -> int:
     if not is_terminal(STDIN):
         return _serve(home)
-    from moss_memory.cli.commands.help import overview
+    from moss_memory.cli.commands.help import help_overview
 
-    show(overview())
+    show(help_overview())
     return DONE
 
 

@@ -21,7 +21,7 @@ File = tuple[bytes, bytes]
 """Mode and object id."""
 
 
-class Distance:
+class CommitDistance:
     """The number of commits since a saved one; `why` says if that cannot be known."""
 
     __slots__ = ("commits", "why")
@@ -31,12 +31,12 @@ class Distance:
         self.why = why
 
 
-_distances: dict[tuple[str, str, str], Distance] = {}
+_distances: dict[tuple[str, str, str], CommitDistance] = {}
 _files: dict[tuple[str, str], dict[str, File | None]] = {}
 """The requested files by repository and commit; an object never changes."""
 
 
-def distance(git: Git, tree: WorkTree, head: str, saved: str, branch: str) -> Distance:
+def distance(git: Git, tree: WorkTree, head: str, saved: str, branch: str) -> CommitDistance:
     """Return how many commits of the present branch came after a saved one."""
     tip = tree.branch_commit(branch) if branch else ""
     key = (tree.common, f"{saved}..{head}", tip)
@@ -45,31 +45,31 @@ def distance(git: Git, tree: WorkTree, head: str, saved: str, branch: str) -> Di
         try:
             found = _count(git, head, saved, tip)
         except GitError as error:
-            return Distance(None, str(error))  # another attempt may succeed
+            return CommitDistance(None, str(error))  # another attempt may succeed
         if len(_distances) >= _MAX_CACHED:
             _distances.clear()
         _distances[key] = found
     return found
 
 
-def _count(git: Git, head: str, saved: str, tip: str) -> Distance:
+def _count(git: Git, head: str, saved: str, tip: str) -> CommitDistance:
     if not tip or tip == head:
         numbers = git.run("rev-list", "--count", "--left-right", f"{saved}...{head}", "--").split()
         left, right = (int(number) for number in numbers)
-        return Distance(None, REWRITTEN) if left else Distance(right)
+        return CommitDistance(None, REWRITTEN) if left else CommitDistance(right)
     # Both branches, without the history of the saved commit: it is in the history of one of them if one of these
     # commits, or a tip, descends from it.
     lines = git.run("rev-list", "--parents", head, tip, f"^{saved}", "--").decode("ascii").splitlines()
     parents = {commit: others for commit, *others in map(str.split, lines)}
     if saved not in (head, tip) and not any(saved in others for others in parents.values()):
-        return Distance(None, REWRITTEN)
+        return CommitDistance(None, REWRITTEN)
     seen, following = set(), [head]
     while following:
         commit = following.pop()
         if commit in parents and commit not in seen:
             seen.add(commit)
             following += parents[commit]
-    return Distance(len(seen))
+    return CommitDistance(len(seen))
 
 
 def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:

@@ -100,7 +100,7 @@ def compare_files(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
             comparison.load_files(Git(tree.folder), tree, {here.commit: set(paths)})
         except GitError as error:
             return unknown(str(error))
-        return _compare(tree, saved.commit, here.commit, paths, comparison.Distance(0))
+        return _compare(tree, saved.commit, here.commit, paths, comparison.CommitDistance(0))
     return result
 
 
@@ -117,7 +117,7 @@ def _obvious(here: CodeState | None, saved: CodeState | None) -> Freshness | Non
     return Freshness(FRESH, commits=0) if saved.commit == here.commit else None
 
 
-def _compare(tree: WorkTree, saved: str, head: str, paths: list[str], since: comparison.Distance) -> Freshness:
+def _compare(tree: WorkTree, saved: str, head: str, paths: list[str], since: comparison.CommitDistance) -> Freshness:
     result = Freshness(FRESH, commits=since.commits)
     for path in paths:
         before, now = comparison.file_of(tree, saved, path), comparison.file_of(tree, head, path)

@@ -6,7 +6,7 @@ import json
 import os
 
 from .clients import PROJECT
-from .connect import is_loopback
+from .config_location import is_loopback
 from .moss_command import moss_arguments, starts_this_moss
 
 TYPE_CHECKING = False

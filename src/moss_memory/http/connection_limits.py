@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from moss_memory.log import say
+from moss_memory.log import write_notice
 
 
-class Limited(Protocol):
+class LimitedConnection(Protocol):
     """The limits' record of a connection."""
 
     peer: str
@@ -51,11 +51,11 @@ class ConnectionLimits:
     def __init__(self, *, most: int = MAX_CONNECTIONS, most_unauthenticated: int = MAX_UNAUTHENTICATED) -> None:
         self.most = most
         self.most_unauthenticated = most_unauthenticated
-        self._unauthenticated: dict[Limited, None] = {}
-        self._authenticated: dict[Limited, None] = {}
-        self._of_address: dict[str, dict[Limited, None]] = {}
+        self._unauthenticated: dict[LimitedConnection, None] = {}
+        self._authenticated: dict[LimitedConnection, None] = {}
+        self._of_address: dict[str, dict[LimitedConnection, None]] = {}
 
-    def add(self, connection: Limited) -> None:
+    def add(self, connection: LimitedConnection) -> None:
         """Count a new connection; close the oldest unauthenticated one when there are too many."""
         self._unauthenticated[connection] = None
         if not connection.peer.startswith(LOOPBACK_PEERS):  # on loopback all clients share one address
@@ -70,12 +70,12 @@ class ConnectionLimits:
             oldest = next(iter(self._unauthenticated))
             self._drop(oldest if oldest is not connection else next(idle, connection))
 
-    def mark_authenticated(self, connection: Limited) -> None:
+    def mark_authenticated(self, connection: LimitedConnection) -> None:
         if connection in self._unauthenticated or connection in self._authenticated:
             self.remove(connection)
             self._authenticated[connection] = None  # the last used one is the last one to be closed
 
-    def remove(self, connection: Limited) -> None:
+    def remove(self, connection: LimitedConnection) -> None:
         self._authenticated.pop(connection, None)
         self._unauthenticated.pop(connection, None)
         own = self._of_address.get(connection.peer)
@@ -87,7 +87,7 @@ class ConnectionLimits:
     def is_half_full(self) -> bool:
         return 2 * len(self._unauthenticated) > self.most_unauthenticated
 
-    def _drop(self, connection: Limited) -> None:
+    def _drop(self, connection: LimitedConnection) -> None:
         self.remove(connection)
         connection.drop()
 
@@ -118,6 +118,6 @@ def quiet_accept_errors(clock_s: Callable[[], float] = time.monotonic) -> Callab
             loop.default_exception_handler(context)
         elif clock_s() - logged_s >= _LOG_EVERY_S:
             logged_s = clock_s()
-            say(f"no connection can be accepted for a second ({error.strerror}); said at most once a minute")
+            write_notice(f"no connection can be accepted for a second ({error.strerror}); said at most once a minute")
 
     return handle

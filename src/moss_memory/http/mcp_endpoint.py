@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from starlette.types import Receive, Scope, Send
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.background_index import BackgroundIndexer
 from moss_memory.mcp.handlers import handle
 from moss_memory.mcp.messages import (
     INTERNAL_ERROR,
@@ -88,7 +88,7 @@ class Endpoint:
         self.tokens.holders = self.tokens_in_use
         self.tokens.on_revoke = self.revoke_token
         self._limits = CallLimits(config.token_calls_per_minute, config.token_calls_at_once)
-        self._protocol = Protocol(context.tools, context.situation)
+        self._protocol = Protocol(context.tools, context.session_summary)
         self._runner = Runner(context)
         self._sessions = Sessions(SessionJournal(context.store))
         self._notifier = ChangeNotifier(context)
@@ -170,7 +170,7 @@ class Endpoint:
         self._runner.is_stopping = True
 
     @property
-    def indexing(self) -> Indexing:
+    def indexing(self) -> BackgroundIndexer:
         return self._runner.indexing
 
     async def _handle_session(
@@ -241,7 +241,7 @@ class Endpoint:
         if len(asked) < len(named):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
         tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"), read_only=access.read_only)
-        return Protocol(lambda: tools, self._context.situation)
+        return Protocol(lambda: tools, self._context.session_summary)
 
     async def _handle_handshake(
         self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, response: ResponseWriter

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.types import Scope
 
-from moss_memory.log import LogStyle, say, write_json_line
+from moss_memory.log import LogStyle, write_json_line, write_notice
 
 LOG_PATH = "moss.place"
 """Scope key of the loggable part of the path: without names, text or tokens."""
@@ -19,7 +19,7 @@ LOG_TOOLS = "moss.tools"
 def log_request(scope: Scope, status: int, took_ms: float) -> None:
     path = scope.get(LOG_PATH, "/...")
     if not LogStyle.is_json:
-        say(f"{scope['method']} {path} {status or '-'} {took_ms:.1f} ms")
+        write_notice(f"{scope['method']} {path} {status or '-'} {took_ms:.1f} ms")
         return
     level = "error" if status >= 500 or not status else "warning" if status >= 400 else "info"
     line: dict[str, Any] = {

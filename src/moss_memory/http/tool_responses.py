@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from starlette.types import Receive, Scope, Send
 
-from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.background_index import BackgroundIndexer
 from moss_memory.mcp.protocol import ToolCall
 from moss_memory.mcp.scheduler import run_call
 from moss_memory.mcp.server_context import ServerContext
@@ -28,7 +28,7 @@ class Runner:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self.indexing = Indexing(context.store)
+        self.indexing = BackgroundIndexer(context.store)
         self.is_stopping = False
 
     def run(self, call: ToolCall, send: Callable[[bytes], object] = bytes) -> asyncio.Future[bytes]:

@@ -29,7 +29,7 @@ STEP = 4
 RETRY_S = 5.0
 
 
-class Indexing:
+class BackgroundIndexer:
     """The background thread of one server, which works while it is idle."""
 
     def __init__(self, store: Callable[[], Store]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .repository_context import Situation
+    from .repository_context import SessionSummary
     from .tool_list import ToolList
 
 _RULE = (
@@ -53,8 +53,11 @@ _ERRORS = "An error has `recovery`, the best next call: send it. max_chars bound
 _OTHERS = "Other tools: moss_tools finds them by a question, moss_call {tool, arguments} calls them."
 
 
-def instructions(tools: ToolList | None, here: Situation | None = None) -> str:
-    """Return the situation, the purpose of Moss and the tool for each purpose; unlisted tools need `moss_call`."""
+def instructions(tools: ToolList | None, here: SessionSummary | None = None) -> str:
+    """Return the summary of the session, the purpose of Moss and the tool for each purpose.
+
+    Unlisted tools are called by `moss_call`.
+    """
     lists = "\n".join([line for when, *clauses in _SITUATIONS if (line := _situation(when, clauses, tools))])
     paragraphs = [
         _where(tools, here),
@@ -68,7 +71,7 @@ def instructions(tools: ToolList | None, here: Situation | None = None) -> str:
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
-def _where(tools: ToolList | None, here: Situation | None) -> str:
+def _where(tools: ToolList | None, here: SessionSummary | None) -> str:
     """Return the paragraph about the repository and the workspaces."""
     from .repository_context import quote_name
 

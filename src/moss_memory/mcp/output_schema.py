@@ -20,7 +20,7 @@ _TYPES = {
 
 
 class _Definitions(dict):  # type: ignore[type-arg]
-    """The schemas of named shapes; `shortened` if they lie inside an answer that a budget may truncate."""
+    """The JSON Schemas of named responses; `shortened` if they lie inside an answer that a budget may truncate."""
 
     def __init__(self, *, shortened: bool) -> None:
         super().__init__()
@@ -28,21 +28,21 @@ class _Definitions(dict):  # type: ignore[type-arg]
 
 
 def output_schema(answers: ResponseSchema) -> Schema:
-    """Return the schema of an answer, closed to undeclared fields; named shapes are listed below `$defs`."""
+    """Return the schema of an answer, closed to undeclared fields; named ones are listed below `$defs`."""
     definitions = _Definitions(shortened="truncated" in answers.fields)
     required = [name for name, field in answers.fields.items() if not field.optional]
     schema = {**_object(answers, definitions), **({"required": required} if required else {})}
     return {**schema, "$defs": dict(definitions)} if definitions else schema
 
 
-def _object(shape: ResponseSchema, definitions: _Definitions) -> Schema:
-    properties = {name: _field_schema(field, definitions) for name, field in shape.fields.items()}
+def _object(response: ResponseSchema, definitions: _Definitions) -> Schema:
+    properties = {name: _field_schema(field, definitions) for name, field in response.fields.items()}
     required = [
         name
-        for name, field in shape.fields.items()
+        for name, field in response.fields.items()
         if not field.optional and not (definitions.shortened and may_be_left_out(name, field.kind))
     ]
-    closed: Schema = {"type": "object", "properties": properties, "additionalProperties": shape.is_open}
+    closed: Schema = {"type": "object", "properties": properties, "additionalProperties": response.is_open}
     return {**closed, "required": required} if required else closed
 
 
@@ -72,10 +72,10 @@ def _type_schema(field: Field, definitions: _Definitions) -> Schema:
     return schema
 
 
-def _reference(shape: ResponseSchema, definitions: _Definitions) -> Schema:
-    if not shape.name:
-        return _object(shape, definitions)
-    if shape.name not in definitions:
-        definitions[shape.name] = {}  # a placeholder, so that a shape may contain itself
-        definitions[shape.name] = _object(shape, definitions)
-    return {"$ref": f"#/$defs/{shape.name}"}
+def _reference(response: ResponseSchema, definitions: _Definitions) -> Schema:
+    if not response.name:
+        return _object(response, definitions)
+    if response.name not in definitions:
+        definitions[response.name] = {}  # a placeholder, so that a response may contain itself
+        definitions[response.name] = _object(response, definitions)
+    return {"$ref": f"#/$defs/{response.name}"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, descriptor_limit_error, not_json
-from moss_memory.log import say
+from moss_memory.log import write_notice
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.registry.responses import PreserializedDict
 from moss_memory.version import __version__
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from moss_memory.code_state.work_tree import CodeState
     from moss_memory.registry.operation import Operation
 
-    from .repository_context import Situation
+    from .repository_context import SessionSummary
     from .tool_list import ToolList
 
     Outcome: TypeAlias = "bytes | ToolCall | StoreRequest | SubscribeRequest | ListenRequest | Cancellation | None"
@@ -165,13 +165,15 @@ class Request:
 class Protocol:
     """Dispatches messages to methods; the tool list is loaded by the first message about tools."""
 
-    def __init__(self, tools: Callable[[], ToolList], situation: Callable[[], Situation | None] | None = None) -> None:
+    def __init__(
+        self, tools: Callable[[], ToolList], session_summary: Callable[[], SessionSummary | None] | None = None
+    ) -> None:
         self._load_tools = tools
         self._tool_list: ToolList | None = None
         self._operations: dict[str, Operation] = {}
         """The tools that were called, by name: a client calls the same few again and again."""
-        self._situation = situation
-        """Reads the situation at the start of a session, for its instructions."""
+        self._session_summary = session_summary
+        """Reads the summary at the start of a session, for its instructions."""
         self.client = ""
         """The client's name from the handshake, if the protocol serves only one."""
         self._methods = {
@@ -237,7 +239,7 @@ class Protocol:
 
     def _instructions(self) -> str:
         try:
-            return encode(instructions(self._tools(), self._situation() if self._situation else None))
+            return encode(instructions(self._tools(), self._session_summary() if self._session_summary else None))
         except MossError:
             return encode(instructions(None))  # an invalid configuration is reported by the first call
 
@@ -280,7 +282,7 @@ class Protocol:
         elif not isinstance(arguments, dict):
             return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
         if operation.proxy:
-            operation, arguments = tools.resolve_forwarded_call(operation, arguments)
+            operation, arguments = tools.resolve_proxy(operation, arguments)
         call = ToolCall(request, tools, operation, arguments)
         call.actor = self.client
         meta = params.get("_meta")
@@ -368,7 +370,7 @@ def _to_moss_error(error: BaseException) -> MossError:
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
     for note in getattr(error, "__notes__", ()):
-        say(note)  # it names the host or the role of a database, which is private
+        write_notice(note)  # it names the host or the role of a database, which is private
     return error
 
 
@@ -383,9 +385,9 @@ def log_bug(error: BaseException) -> None:
     import traceback  # only a bug needs it
 
     if ExceptionLog.includes_message:
-        say("a bug:\n" + "".join(traceback.format_exception(error)))
+        write_notice("a bug:\n" + "".join(traceback.format_exception(error)))
     else:  # it may be text of the store
-        say(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
+        write_notice(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
 
 
 def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:

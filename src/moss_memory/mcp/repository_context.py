@@ -1,4 +1,4 @@
-"""The situation of a session: the repository of the process, and the workspaces that changed last."""
+"""The summary of a session: the repository of the process, and the workspaces that changed last."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def quote_name(name: str) -> str:
     return quote_line(name, _NAME_CHARS)
 
 
-class Situation:
+class SessionSummary:
     """The names that the instructions begin with."""
 
     __slots__ = ("repository", "workspaces")
@@ -49,12 +49,12 @@ class Situation:
         return [*found, f"Workspaces, last changed first: {'; '.join(shown)}."] if shown else found
 
 
-def read_situation(store: Callable[[], Store], repository: str) -> Situation | None:
-    """Return the situation by one read of the store; without workspaces if the store cannot be read now."""
+def read_session_summary(store: Callable[[], Store], repository: str) -> SessionSummary | None:
+    """Return the summary by one read of the store; without workspaces if the store cannot be read now."""
     from moss_memory.tools.everything.recent_counts import recent_counts
 
     try:
         workspaces = store().read(recent_counts, what="instructions", snapshot=False, timeout_s=_TIMEOUT_S)
     except MossError:
         workspaces = []  # the first call reports it
-    return Situation(repository, workspaces) if repository or workspaces else None
+    return SessionSummary(repository, workspaces) if repository or workspaces else None

@@ -25,7 +25,7 @@ PAGE = 100
 MARKDOWN, JSON = "text/markdown", "application/json"
 
 
-class Kind:
+class ResourceKind:
     """A kind of resource: the tool that reads it, and the variables of its address."""
 
     __slots__ = ("description", "fields", "mime", "name", "tool")
@@ -47,17 +47,19 @@ class Kind:
 
 
 _ALL = (
-    Kind("capsule", "capsule_fetch", ("workspace", "name"), MARKDOWN, "a hand-over, as it was stored"),
-    Kind("artifact", "artifact_fetch", ("workspace", "name"), JSON, "typed JSON with its version and lifetime"),
-    Kind("task", "tasks_show", ("workspace", "target"), JSON, "a plan or task, whole"),
-    Kind("record", "retrieve_records", ("workspace", "id"), JSON, "a fact with its source"),
-    Kind("graph", "branchmind_graph_query", ("workspace", "branch"), JSON, "the graph of a branch of reasoning"),
+    ResourceKind("capsule", "capsule_fetch", ("workspace", "name"), MARKDOWN, "a hand-over, as it was stored"),
+    ResourceKind("artifact", "artifact_fetch", ("workspace", "name"), JSON, "typed JSON with its version and lifetime"),
+    ResourceKind("task", "tasks_show", ("workspace", "target"), JSON, "a plan or task, whole"),
+    ResourceKind("record", "retrieve_records", ("workspace", "id"), JSON, "a fact with its source"),
+    ResourceKind(
+        "graph", "branchmind_graph_query", ("workspace", "branch"), JSON, "the graph of a branch of reasoning"
+    ),
 )
 KINDS = {kind.name: kind for kind in _ALL}
 """Kinds by the first segment of their address."""
 
 
-def enabled(tools: ToolList) -> list[Kind]:
+def enabled(tools: ToolList) -> list[ResourceKind]:
     return [kind for kind in _ALL if tools.find(kind.tool) is not None]
 
 
@@ -69,7 +71,7 @@ def templates(tools: ToolList) -> str:
     return encode(shown)
 
 
-def parse_uri(uri: Any) -> tuple[Kind, str, str]:
+def parse_uri(uri: Any) -> tuple[ResourceKind, str, str]:
     """Parse an address into kind, workspace and name."""
     if not isinstance(uri, str) or not uri.startswith(SCHEME):
         raise invalid_request(f"`uri` must be an address of Moss, such as {SCHEME}capsule/shop/auth", path="uri")
@@ -90,7 +92,7 @@ def read_resource(call: CallContext, tools: ToolList, uri: Any) -> str:
     return encode([{"uri": uri, "mimeType": kind.mime, "text": text}])
 
 
-def _text(call: CallContext, kind: Kind, workspace: str, name: str) -> str:
+def _text(call: CallContext, kind: ResourceKind, workspace: str, name: str) -> str:
     if kind.name == "capsule":
         text: str = call(kind.tool, workspace=workspace, name=name)["capsule_text"]
         return text
@@ -182,7 +184,7 @@ _LISTS: dict[str, Callable[[CallContext, str, int, int], Rows]] = {
 }
 
 
-def _row(kind: Kind, workspace: str, name: str, *, title: str | None = None) -> dict[str, Any]:
+def _row(kind: ResourceKind, workspace: str, name: str, *, title: str | None = None) -> dict[str, Any]:
     label = escape_text(f"{workspace}/{name}")
     shown = {"uri": kind.uri(workspace, name), "name": label, "mimeType": kind.mime}
     return {**shown, "title": escape_text(" ".join(title.split()))} if title else shown

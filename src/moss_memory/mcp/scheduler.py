@@ -7,7 +7,7 @@ from collections import deque
 
 from moss_memory.errors import MossError, descriptor_limit_error, is_busy
 
-from .background_index import Indexing
+from .background_index import BackgroundIndexer
 from .protocol import progress, tool_answer, tool_failure
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ class CallScheduler:
         self._running: Job | None = None
         self._stopping = False
         self._changed: Condition | None = None
-        self._indexing = Indexing(store)
+        self._indexing = BackgroundIndexer(store)
 
     def submit(self, call: ToolCall, reply: Reply) -> None:
         """Run or queue a call; `reply` gets None if the client cancels it."""
@@ -254,7 +254,7 @@ def run_call(
     *,
     send: Callable[[bytes], object],
     is_stopping: Callable[[], bool],
-    indexing: Indexing,
+    indexing: BackgroundIndexer,
 ) -> bytes:
     """Return the response to a slow call; send progress if the client asked for it."""
     report = None if call.progress_token is None else ProgressNotifier(call, send)

@@ -6,7 +6,7 @@ from _thread import allocate_lock
 
 from moss_memory.config import load_config
 from moss_memory.errors import invalid_request
-from moss_memory.log import say
+from moss_memory.log import write_notice
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.files.demonstration import refuse_demonstration
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
 
-    from .repository_context import Situation
+    from .repository_context import SessionSummary
     from .tool_list import ToolList
 
 
@@ -117,15 +117,15 @@ class ServerContext:
                 )
             return self._store
 
-    def situation(self, repository: str = "") -> Situation | None:
+    def session_summary(self, repository: str = "") -> SessionSummary | None:
         """Return the repository and the workspaces that changed last, for the instructions of a session."""
-        from .repository_context import Situation, read_situation  # only the beginning of a session needs it
+        from .repository_context import SessionSummary, read_session_summary  # only the beginning of a session needs it
 
         self.tools()
         assert self._config is not None
         if not self._config.has_store():
-            return Situation(repository, []) if repository else None
-        return read_situation(self.store, repository)
+            return SessionSummary(repository, []) if repository else None
+        return read_session_summary(self.store, repository)
 
     def close(self) -> None:
         """Close the store if it was opened."""
@@ -137,7 +137,7 @@ class ServerContext:
         if self._tools is None:
             config = load_config(self._home)
             for warning in (*config.warnings, *mistakes_in(config)):
-                say(warning)
+                write_notice(warning)
             config = config.replace(disabled_tools=[*config.disabled_tools, *self._without])
             self._config = config
             self._tools = tool_list_of(config, self._toolsets)

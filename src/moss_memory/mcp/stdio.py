@@ -8,7 +8,7 @@ import signal
 import stat
 from _thread import allocate_lock
 
-from moss_memory.log import say
+from moss_memory.log import write_notice
 from moss_memory.registry.catalog import TOOLSETS
 
 from .line_reader import LineReader
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    from .repository_context import Situation
+    from .repository_context import SessionSummary
     from .scheduler import Reply
     from .subscriptions import SubscriptionManager
     from .tool_list import ToolList
@@ -56,13 +56,13 @@ def serve(
     """
     unknown = unknown_toolsets(toolsets or ())
     if unknown:
-        say(f"unknown toolset {', '.join(map(repr, unknown))}; known: {', '.join(TOOLSETS)}")
+        write_notice(f"unknown toolset {', '.join(map(repr, unknown))}; known: {', '.join(TOOLSETS)}")
         return 2
     if not is_open(0) or not is_open(1):
         return 0
     context = ServerContext(home, toolsets)
-    situation = lambda: context.situation(repository())  # noqa: E731
-    code = StdioConnection(context.tools, context.store, private_stdout(), situation).run()
+    session_summary = lambda: context.session_summary(repository())  # noqa: E731
+    code = StdioConnection(context.tools, context.store, private_stdout(), session_summary).run()
     context.close()
     return code
 
@@ -75,9 +75,9 @@ class StdioConnection:
         tools: Callable[[], ToolList],
         store: Callable[[], Store],
         stdout: int,
-        situation: Callable[[], Situation | None] | None = None,
+        session_summary: Callable[[], SessionSummary | None] | None = None,
     ) -> None:
-        self._protocol = Protocol(tools, situation)
+        self._protocol = Protocol(tools, session_summary)
         self._store = store
         self._subscriptions: SubscriptionManager | None = None
         self._wake, wake_writer = os.pipe()

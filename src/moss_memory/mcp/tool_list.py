@@ -121,7 +121,7 @@ class ToolList:
         error.recovery = None if error.recovery is None else self.rewrite_for_client(error.recovery)
         return error
 
-    def resolve_forwarded_call(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
+    def resolve_proxy(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """Return the target tool and the arguments of a `moss_call`."""
         return catalog.resolve_proxy(operation, arguments, self.find, self.refusal)
 

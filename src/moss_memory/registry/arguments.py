@@ -43,4 +43,5 @@ Ref = Annotated[
     },
 ]
 StoreMode = Annotated[Literal["error", "replace"], "when the name is taken"]
+ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 SearchMode = Annotated[Literal["keyword", "semantic", "both"], "by words, by meaning"]

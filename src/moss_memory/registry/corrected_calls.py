@@ -41,7 +41,7 @@ _WORDS_FOR = (
 """The arguments for which callers use other words: the argument, then the words."""
 
 
-def explain(operation: Operation, arguments: Arguments, error: MossError, workspace: str) -> None:
+def add_corrected_call(operation: Operation, arguments: Arguments, error: MossError, workspace: str) -> None:
     """Add to a refusal of arguments all their faults, and the corrected call if the correction is certain.
 
     `workspace` is the caller's default workspace, or empty. A corrected call may lack the workspace.

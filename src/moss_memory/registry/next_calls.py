@@ -22,19 +22,19 @@ def fetch_call(tool: str, arguments: dict[str, Any]) -> Proposal:
 
 
 def filter_next_calls(
-    answer: dict[str, Any], shape: ResponseSchema, change: Callable[[Proposal], Proposal | None]
+    answer: dict[str, Any], schema: ResponseSchema, change: Callable[[Proposal], Proposal | None]
 ) -> dict[str, Any]:
     """Return the answer with `change` applied to every call that it proposes."""
-    for path in _paths_in(shape):
+    for path in _paths_in(schema):
         answer = _replace(answer, path, change)
     return answer
 
 
 @functools.cache
-def _paths_in(shape: ResponseSchema) -> tuple[tuple[str, ...], ...]:
-    """Return the paths of the proposed calls in answers of a shape, also inside lists."""
+def _paths_in(schema: ResponseSchema) -> tuple[tuple[str, ...], ...]:
+    """Return the paths of the proposed calls in answers of a schema, also inside lists."""
     found: list[tuple[str, ...]] = []
-    for name, field in shape.fields.items():
+    for name, field in schema.fields.items():
         part = field.of if field.kind == "list" else field
         if part.kind == "object":
             found += [(name,)] if part.of in _CALLS else [(name, *rest) for rest in _paths_in(part.of)]

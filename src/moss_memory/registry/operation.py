@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
+
 from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
+from .argument_types import schema_of
 from .cli_traits import PLAIN
 from .decode import check_length, check_value, missing_argument, unknown_argument
 from .fetch_keys import expand_fetch_key
@@ -38,13 +41,8 @@ _FETCH_KEY: dict[str, Schema] = {
 }
 _SHOWS_FETCH_KEY = frozenset({"capsule_fetch", "capsule_append", "artifact_fetch"})
 """The tools whose schema shows `fetch_key`; all others that address by name accept it too."""
-_PLAIN: dict[str, dict[str, str]] = {
-    "str": {"type": "string"},
-    "int": {"type": "integer"},
-    "bool": {"type": "boolean"},
-}
 
-_WRITTEN_SHAPES: dict[str, ResponseSchema] = {}
+_WRITTEN_SCHEMAS: dict[str, ResponseSchema] = {}
 
 
 if TYPE_CHECKING:
@@ -78,7 +76,7 @@ class Traits(Keywords):
     example: str
     """A command or call that shows its use."""
     answers: ResponseSchema | dict[str, Field]
-    """The fields of the answer, or a shape that several tools share."""
+    """The fields of the answer, or a schema that several tools share."""
     words: str = ""
     """Everyday words and phrases for its purpose, by which `moss_tools` and clients find it."""
     cli: Cli = PLAIN
@@ -359,14 +357,14 @@ def _parameters(body: Body) -> dict[str, Schema]:
     return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
 
 
-def _with_written(shape: ResponseSchema) -> ResponseSchema:
-    """Return the answer of a writing tool with the fields that all of them have; one for each shared shape."""
-    found = _WRITTEN_SHAPES.get(shape.name) if shape.name else None
+def _with_written(schema: ResponseSchema) -> ResponseSchema:
+    """Return the answer of a writing tool with the fields that all of them have; one for each shared schema."""
+    found = _WRITTEN_SCHEMAS.get(schema.name) if schema.name else None
     if found is None:
-        name = f"{shape.name}Answer" if shape.name else ""
-        found = shape.with_fields({**WRITTEN, **shape.fields}, name)
+        name = f"{schema.name}Answer" if schema.name else ""
+        found = schema.with_fields({**WRITTEN, **schema.fields}, name)
         if name:
-            _WRITTEN_SHAPES[shape.name] = found
+            _WRITTEN_SCHEMAS[schema.name] = found
     return found
 
 
@@ -379,7 +377,7 @@ def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
     kind = annotation.removesuffix(" | None")
     if kind.startswith("list[") and kind.endswith("]"):
         return {"type": "array", "items": _schema_of(kind[5:-1], scope)}
-    return _PLAIN.get(kind) or scope[kind]
+    return schema_of(scope.get(kind) or getattr(builtins, kind))
 
 
 def _set_workspace(address: dict[str, Any], workspace: str) -> None:

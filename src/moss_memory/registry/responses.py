@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal
 
-    Kind = Literal[
+    FieldKind = Literal[
         "text", "integer", "number", "flag", "choice", "moment", "moment_ms", "time", "path", "highlighted", "list",
         "object", "map", "free", "any", "either",
     ]  # fmt: skip
     Shown = Literal["", "never", "if_true", "answer", "opened", "apart", "page", "remark", "side", "whole"]
-    Row = dict[str, Any]
+    ResponseRow = dict[str, Any]
 
 WIDEST = 60
 LONG = 120
@@ -29,7 +29,7 @@ class Field:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: FieldKind,
         meaning: str,
         *,
         of: Any = None,
@@ -42,7 +42,7 @@ class Field:
         self.kind = kind
         self.meaning = meaning
         self.of = of
-        """The shape of an object, the field of each item of a list or map, or the alternatives of `either`."""
+        """The schema of an object, the field of each item of a list or map, or the alternatives of `either`."""
         self.values = values
         self.optional = optional
         """True if the field may be absent."""
@@ -78,8 +78,8 @@ class ResponseSchema:
         fields: dict[str, Field],
         *,
         table: tuple[TableColumn, ...] = (),
-        row: Callable[[Row], Row] | None = None,
-        line: Callable[[Row], str] | None = None,
+        row: Callable[[ResponseRow], ResponseRow] | None = None,
+        line: Callable[[ResponseRow], str] | None = None,
         is_open: bool = False,
     ) -> None:
         self.name = name
@@ -94,12 +94,12 @@ class ResponseSchema:
         """True if it may have undeclared fields: the answer of another tool."""
 
     def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> ResponseSchema:
-        """Return the shape with these fields added or replaced."""
+        """Return the schema with these fields added or replaced."""
         kept = {"table": self.table, "row": self.row, "line": self.line, **changes}
         return ResponseSchema(name, {**self.fields, **fields}, **kept)
 
     def without(self, *names: str, name: str = "") -> ResponseSchema:
-        """Return the shape without some of its fields and their columns."""
+        """Return the schema without some of its fields and their columns."""
         kept = {key: field for key, field in self.fields.items() if key not in names}
         table = tuple(column for column in self.table if column.key not in names)
         return ResponseSchema(name, kept, table=table, row=self.row, line=self.line)
@@ -132,7 +132,7 @@ class TableColumn:
         goes: int = 0,
         widest: int = WIDEST,
         unless: Any = _ANYTHING,
-        when: Callable[[list[Row]], bool] | None = None,
+        when: Callable[[list[ResponseRow]], bool] | None = None,
     ) -> None:
         self.key = key
         self.title = title or key
@@ -145,7 +145,7 @@ class TableColumn:
         """The default value: if every row has it, the column is left out."""
         self.when = when
 
-    def tells(self, rows: list[Row]) -> bool:
+    def tells(self, rows: list[ResponseRow]) -> bool:
         """Return True if a table of these rows shows the column."""
         if not any(self.key in row for row in rows):
             return False
@@ -154,10 +154,10 @@ class TableColumn:
         return self.when is None or self.when(rows)
 
 
-def inner_shapes(shape: ResponseSchema) -> list[ResponseSchema]:
-    """Return the shapes of the objects in the fields of a shape."""
+def inner_schemas(schema: ResponseSchema) -> list[ResponseSchema]:
+    """Return the schemas of the objects in the fields of a schema."""
     found: list[ResponseSchema] = []
-    waiting = list(shape.fields.values())
+    waiting = list(schema.fields.values())
     while waiting:
         field = waiting.pop(0)
         if field.kind == "object":
@@ -167,7 +167,7 @@ def inner_shapes(shape: ResponseSchema) -> list[ResponseSchema]:
     return found
 
 
-def needs_id_column(rows: list[Row]) -> bool:
+def needs_id_column(rows: list[ResponseRow]) -> bool:
     """Return True if a row has no name or is deleted, so that only its id finds it."""
     return any(row.get("name") is None or row.get("deleted_at") is not None for row in rows)
 
@@ -224,12 +224,12 @@ def texts(meaning: str, **more: Any) -> Field:
 
 
 def list_of(of: ResponseSchema, meaning: str, **more: Any) -> Field:
-    """Declare a list of objects of one shape."""
+    """Declare a list of objects of one schema."""
     return Field("list", meaning, of=Field("object", "", of=of), **more)
 
 
 def object_of(of: ResponseSchema, meaning: str, **more: Any) -> Field:
-    """Declare an object of a shape."""
+    """Declare an object of a schema."""
     return Field("object", meaning, of=of, **more)
 
 

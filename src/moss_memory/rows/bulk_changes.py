@@ -138,7 +138,7 @@ def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | No
     return tx.now - min(older_than_days * 86_400, 2**52)
 
 
-def purge(
+def purge_deleted(
     tx: Transaction, versioned: Versioned, filters: ListFilters, older_than_days: int | None, *, dry_run: bool
 ) -> dict[str, Any]:
     """Delete soft-deleted rows and their versions from the table, the search index and the disk.

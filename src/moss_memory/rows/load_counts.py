@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine, ReadTransaction
 
-    Key = tuple[str, str, str]
+    LoadKey = tuple[str, str, str]
     """The workspace and the id of a capsule, and the actor."""
-    Counts = dict[Key, list[int]]
+    Counts = dict[LoadKey, list[int]]
     """The number of loads, and the time of the last one in seconds."""
 
 SAVE_AFTER_S = 2.0
@@ -77,7 +77,7 @@ class LoadCounts:
                     for key, (loads, last_at) in batch:
                         _add(self._pending, key, loads, last_at)
 
-    def _write(self, workspace: str, rows: list[tuple[Key, list[int]]]) -> bool:
+    def _write(self, workspace: str, rows: list[tuple[LoadKey, list[int]]]) -> bool:
         """Write loads of one workspace without waiting for the lock; return False if they can be written later."""
         from moss_memory.errors import is_busy
 
@@ -104,7 +104,7 @@ class LoadCounts:
         return not self._is_saving
 
 
-def _add(counts: Counts, key: Key, loads: int, last_at: int) -> None:
+def _add(counts: Counts, key: LoadKey, loads: int, last_at: int) -> None:
     known = counts.get(key)
     if known is not None:
         known[0] += loads

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 MAX_WORKSPACES = 500
 """The maximum number of workspaces that are read from each family."""
 
-TABLES = {
+WORKSPACE_TABLES = {
     "capsule": "capsules where deleted_at is null",
     "artifact": "artifacts where deleted_at is null",
     "reasoning": "branches where true",
@@ -32,7 +32,7 @@ _DELETED = ("capsules where deleted_at is not null", "artifacts where deleted_at
 _ANYTHING = "select 1 where " + " or ".join(
     [
         f"exists (select 1 from {table} and workspace_norm = :workspace)"
-        for table in (*TABLES.values(), "workspaces where true", *_DELETED)
+        for table in (*WORKSPACE_TABLES.values(), "workspaces where true", *_DELETED)
     ]
 )
 
@@ -53,18 +53,18 @@ _SPELLED_BY = {"capsule": "capsules", "artifact": "artifacts", "record": "record
 
 def workspaces_of(tx: ReadTransaction, family: str) -> list[str]:
     """Return the normal forms of the workspaces of a family, at most `MAX_WORKSPACES`."""
-    names = _NAMES.format(table=TABLES[family], more="")
+    names = _NAMES.format(table=WORKSPACE_TABLES[family], more="")
     return [row[0] for row in tx.stream(names, {"limit": MAX_WORKSPACES})]
 
 
 def spelled_workspaces(tx: ReadTransaction) -> dict[str, tuple[str, list[str]]]:
     """Return the last spelling of each workspace and its enabled families, by one statement for each family."""
     found: dict[str, tuple[str, list[str]]] = {}
-    for family in (*_SPELLED_BY, *(TABLES.keys() - _SPELLED_BY.keys())):
+    for family in (*_SPELLED_BY, *(WORKSPACE_TABLES.keys() - _SPELLED_BY.keys())):
         if family in tx.config.disabled_types:
             continue
         spelled = _SPELLED[_SPELLED_BY.get(family, "workspaces")].replace(":workspace", "found.workspace_norm")
-        statement = _NAMES.format(table=TABLES[family], more=f", ({spelled})")
+        statement = _NAMES.format(table=WORKSPACE_TABLES[family], more=f", ({spelled})")
         for workspace, spelling in tx.stream(statement, {"limit": MAX_WORKSPACES}):
             found.setdefault(workspace, (spelling or workspace, []))[1].append(family)
     return found
@@ -86,7 +86,7 @@ def latest_spelling(tx: ReadTransaction, workspace_norm: str) -> str:
 
 def all_workspaces(tx: ReadTransaction) -> set[str]:
     """Return the normal forms of the workspaces of all enabled families."""
-    families = TABLES.keys() - set(tx.config.disabled_types)
+    families = WORKSPACE_TABLES.keys() - set(tx.config.disabled_types)
     return {workspace for family in families for workspace in workspaces_of(tx, family)}
 
 

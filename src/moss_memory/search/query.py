@@ -29,7 +29,7 @@ class Query:
     if the expression does not.
     """
 
-    __slots__ = ("excludes", "expression", "meaning", "relaxed", "stems", "unwanted", "words")
+    __slots__ = ("embedded_text", "excludes", "expression", "relaxed", "stems", "unwanted", "words")
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Query:
         stems: tuple[str, ...] = (),
         expression: Operand | Expression | None = None,
         excludes: bool = False,
-        meaning: str = "",
+        embedded_text: str = "",
         unwanted: Operand | Expression | None = None,
         relaxed: Query | None = None,
     ) -> None:
@@ -47,10 +47,10 @@ class Query:
         """The stem of each word."""
         self.expression = expression
         self.excludes = excludes
-        self.meaning = meaning
+        self.embedded_text = embedded_text
         """The text to embed; empty if there is none, as in a query that only excludes."""
         self.unwanted = unwanted
-        """The operands of NOT, which no hit may match; for searches by `words` and `meaning`."""
+        """The operands of NOT, which no hit may match; for searches by `words` and `embedded_text`."""
         self.relaxed = relaxed
         """The same words as a natural question, to be asked if the expression has no hits."""
 
@@ -100,14 +100,14 @@ def _parse_expression(tokens: list[Token], text: str) -> Query:
     expression, excludes = parse_tokens(tokens)
     if expression is None or excludes:
         return Query(expression=expression, excludes=excludes)
-    meaning = " ".join([word for operand in positive_operands(expression) for word in operand.words])
+    embedded_text = " ".join([word for operand in positive_operands(expression) for word in operand.words])
     negated = negated_nodes(expression)
     unwanted = Expression("OR", negated) if len(negated) > 1 else negated[0] if negated else None
     relaxed = None
     if is_long(text):
-        relaxed = _parse_question(meaning)
+        relaxed = _parse_question(embedded_text)
         relaxed.unwanted = unwanted
-    return Query(expression=expression, meaning=meaning, unwanted=unwanted, relaxed=relaxed)
+    return Query(expression=expression, embedded_text=embedded_text, unwanted=unwanted, relaxed=relaxed)
 
 
 def _parse_question(text: str) -> Query:
@@ -117,7 +117,7 @@ def _parse_question(text: str) -> Query:
     by_stem: dict[str, str] = {}
     for word, stem in zip(words, stems_of(words), strict=True):
         by_stem.setdefault(stem, word)
-    return Query(words=tuple(by_stem.values()), stems=tuple(by_stem), meaning=text if words else "")
+    return Query(words=tuple(by_stem.values()), stems=tuple(by_stem), embedded_text=text if words else "")
 
 
 def _check(text: str) -> None:

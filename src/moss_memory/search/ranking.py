@@ -100,7 +100,7 @@ def by_vectors(index: SearchIndex, request: SearchRequest) -> Hits:
     filters = index.filters(request)
     matrix = index.engine.vectors()
     parts = matrix.read(index.vector_rows, model, index.identity)
-    vector = matrix.question(model, query.meaning)
+    vector = matrix.question(model, query.embedded_text)
     unembedded, unembedded_count = _find_unembedded(filters, model.name, matrix.other_models)
     if unembedded:
         from .embedding_queue import embed_pending

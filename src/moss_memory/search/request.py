@@ -66,7 +66,7 @@ class SearchRequest:
         self.top_k = min(offset + limit, MOST_ROWS)
         """The number of best hits that must be ranked for this page."""
         is_exact = mode == "both" and query.expression is not None
-        self.is_lexical = mode == "keyword" or not query.meaning or is_exact
+        self.is_lexical = mode == "keyword" or not query.embedded_text or is_exact
         """True if words alone answer it: operators are exact, and a query that only excludes has nothing to embed."""
 
     def replace(self, **changes: Any) -> SearchRequest:

@@ -265,11 +265,14 @@ if TYPE_CHECKING:
 
 
 class ErrorTranslation:
-    """A context that raises every error as `MossError`: as the engine translates it, else as `INTERNAL`."""
+    """A context that raises every error as `MossError`: as the engine translates it, else as `INTERNAL`.
+
+    Without a `tool` an error that the engine does not translate passes unchanged.
+    """
 
     __slots__ = ("_engine", "_tool")
 
-    def __init__(self, engine: Engine, tool: str) -> None:
+    def __init__(self, engine: Engine, tool: str | None = None) -> None:
         self._engine = engine
         self._tool = tool
 
@@ -278,7 +281,11 @@ class ErrorTranslation:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, MossError):
-            raise translate_error(self._engine, self._tool, error) from error
+            if self._tool is not None:
+                raise translate_error(self._engine, self._tool, error) from error
+            translated = self._engine.translate(error)
+            if translated is not None:
+                raise translated from error
 
 
 def translate_error(engine: Engine, tool: str, error: Exception) -> MossError:

@@ -45,13 +45,13 @@ class IdempotentCall:
     versions, stored unhashed, are valid until they expire. A generated key need not be claimed by the first attempt.
     """
 
-    __slots__ = ("_answer", "_arguments", "_is_first_attempt", "_is_generated", "_place", "_plain")
+    __slots__ = ("_answer", "_arguments", "_is_first_attempt", "_is_generated", "_key_columns", "_plain")
 
     def __init__(
         self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_generated: bool
     ) -> None:
         workspace = values.get("workspace")
-        self._place = {
+        self._key_columns = {
             "workspace": "" if workspace is None else normalize_workspace(workspace),
             "tool": tool,
             "key": key if is_generated else _hash_key(key),
@@ -72,7 +72,7 @@ class IdempotentCall:
             return None
         tx.begin()
         before = tx.now_ms - KEPT_MS
-        named = {**self._place, "plain": self._plain}
+        named = {**self._key_columns, "plain": self._plain}
         if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
             return None
         row = tx.row(sql["stored_answer"], named)
@@ -99,14 +99,14 @@ class IdempotentCall:
     def store_answer(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Store the answer, in the transaction of the call."""
         self._answer = _encode(answer)
-        row = {**self._place, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
+        row = {**self._key_columns, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
         tx.queue(sql["store_answer"], row)
-        if not self._is_generated or self._place["key"].startswith("0"):  # one in sixteen generated keys
+        if not self._is_generated or self._key_columns["key"].startswith("0"):  # one in sixteen generated keys
             tx.queue(sql["delete_expired_answers"], {"before": tx.now_ms - KEPT_MS, "most": _MAX_EXPIRED})
 
     def replace_answer(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Replace the stored answer, unless it was emptied meanwhile."""
-        tx.run(sql["replace_answer"], {**self._place, "answer": _encode(answer)})
+        tx.run(sql["replace_answer"], {**self._key_columns, "answer": _encode(answer)})
 
     def is_outdated(self, answer: dict[str, Any]) -> bool:
         """Return True if the answer changed after the commit, which decides if an erasure succeeded."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PREFIX = "access_"
 """The prefix of these tables. Exports and copies of a store leave them out."""
-TABLES = ("access_tokens", "access_keys", "access_sessions")
+SERVER_TABLES = ("access_tokens", "access_keys", "access_sessions")
 OWNER = "owner"
 """The name of the home's own token, as changes show it."""
 TOKEN_PREFIX = "moss_"  # noqa: S105 - the beginning of every token, not a token

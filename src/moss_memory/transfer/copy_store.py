@@ -1,8 +1,10 @@
 """Copy of a whole store to another engine or place, table by table: every row with its number, versions and vectors.
 
-Source and target are read in parallel in key order, and the target gets its missing rows. So an interrupted migration
+Source and target are read in parallel in key order, and the target gets its missing rows. So an interrupted copy
 continues, and one whose source has changed meanwhile brings the target up to date. At the end both are read again and
-compared row by row. Until then the target is marked as incomplete, and only a migration opens it.
+compared row by row. Until then the target is marked as incomplete, and only a copy opens it.
+
+The command `moss migrate` and the method `Store.migrate` keep their name, because it is public.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import hashlib
 
 from moss_memory.errors import MossError
-from moss_memory.storage.engine import open_engine
+from moss_memory.storage.engine import ErrorTranslation, open_engine
 from moss_memory.storage.store_url import target_of
 from moss_memory.storage.transaction_context import committing
 
@@ -45,18 +47,15 @@ def copy_store(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> 
     """Copy everything from the source to a new store and return the counts."""
     config, address = target_of(call.config, to)
     if not source.exists():
-        raise MossError("NOT_FOUND", "there is no store yet, so there is nothing to migrate")
+        raise MossError("NOT_FOUND", "there is no store yet, so there is nothing to copy")
     existing, target = open_engine(config), open_engine(config, bulk_load=True)
     try:
-        if existing.has_data():
-            raise _exists_error(address)
-        copy = StoreCopy(source, target, call)
-        resumed = target.exists()
-        done = copy.count() if dry_run else copy.run()
-    except MossError:
-        raise
-    except Exception as error:
-        raise target.translate(error) or error from error
+        with ErrorTranslation(target):
+            if existing.has_data():
+                raise _exists_error(address)
+            copy = StoreCopy(source, target, call)
+            resumed = target.exists()
+            done = copy.count() if dry_run else copy.run()
     finally:
         existing.close()
         target.close()
@@ -90,7 +89,7 @@ class TableCopy:
         for first in range(0, len(rows), batch):
             some = [dict(zip(self.columns, row, strict=True)) for row in rows[first : first + batch]]
             if not tx.insert_all(sql, some):
-                raise MossError("CONFLICT", "somebody else fills the target; let one migration run at a time")
+                raise MossError("CONFLICT", "somebody else fills the target; run one `moss migrate` at a time")
 
     def delete(self, tx: Transaction, key: Row) -> None:
         condition = " and ".join([f"{column} = :{column}" for column in self.key])

@@ -47,7 +47,7 @@ class ExportColumn:
         optional: bool = False,
         default: Any = None,
         series: str = "",
-        json: Json | None = None,
+        json: JsonFormat | None = None,
     ) -> None:
         self.name = name
         self.key = name.removesuffix(_JSON) if json else name
@@ -75,7 +75,7 @@ class ExportColumn:
         value = line.get(self.key)
         return self._missing() if value is None else self._check(value, self.key)
 
-    def _read_json(self, json_format: Json, line: Line) -> Any:
+    def _read_json(self, json_format: JsonFormat, line: Line) -> Any:
         raw_text = line.get(self.name)
         if isinstance(raw_text, str):
             value = json_format.decode(raw_text, self.name)
@@ -93,7 +93,7 @@ class ExportColumn:
         return self.default
 
 
-class Json:
+class JsonFormat:
     """The JSON format of a column, and its value for an empty column."""
 
     __slots__ = ("_ascii", "_separators", "none")
@@ -186,7 +186,7 @@ def json_column(
             raise InvalidRow(f"{key} must be {'an object' if kind is dict else 'a list'}{_of(of)}")
         return value
 
-    json_format = Json(spaced=spaced, ascii=ascii, none=none)
+    json_format = JsonFormat(spaced=spaced, ascii=ascii, none=none)
     return ExportColumn(name, check, optional=optional or none is not None, default=default, json=json_format)
 
 

@@ -27,7 +27,7 @@ from .file_names import decode_name
 from .folder_numbers import FolderNumbers
 from .reasoning_task_files import FOLDERS, ORIGINS, in_store_numbers, parse_rows, table_at_path
 from .reasoning_task_import import FILES as WORKSPACE_FILES
-from .reasoning_task_import import TABLES, Workspaces
+from .reasoning_task_import import TABLES_BY_NAME, Workspaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class ParsedFolder:
         first = dict(numbers.highest)
         for workspace, rows in tables_by_workspace.items():
             moved = in_store_numbers(rows, numbers.of_workspace(workspace), first)
-            for table in (*TABLES, ORIGINS):
+            for table in (*TABLES_BY_NAME, ORIGINS):
                 for number, values in enumerate(moved.get(table, ()), 1):
                     self.workspaces.add(table, values, f"{workspace}: {table} line {number}")
         self.workspaces.set_counters(numbers.counters)

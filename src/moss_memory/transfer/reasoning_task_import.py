@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .export_schema import Line, Table, Values
 
 FILES = {reasoning.FILE: reasoning, task.FILE: task}
-TABLES = {table.name: table for module in FILES.values() for table in module.TABLES}
+TABLES_BY_NAME = {table.name: table for module in FILES.values() for table in module.TABLES}
 _FILE_OF = {table.name: file for file, module in FILES.items() for table in module.TABLES}
 _SERIES = {**reasoning.SERIES, **task.SERIES}
 
@@ -30,7 +30,7 @@ class Workspaces:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES}
+        self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES_BY_NAME}
         self._by_workspace: dict[str, dict[str, list[Values]]] = {}
         self._offsets: dict[str, int] = {}
         self._origins: list[Origin] = []
@@ -56,14 +56,14 @@ class Workspaces:
             self.add(ORIGINS, reasoning.ORIGINS.read(line), where)
             self.lines[file] += 1
         elif _FILE_OF.get(str(name)) == file:
-            self.add(str(name), TABLES[str(name)].read(line), where)
+            self.add(str(name), TABLES_BY_NAME[str(name)].read(line), where)
         else:
             raise InvalidRow(f"there is no table {str(name)[:80]!r} in {file}")
 
     def check(self) -> None:
         """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""
-        found = {name: _workspaces_of(name, self._rows) for name in TABLES}
-        for name, table in TABLES.items():
+        found = {name: _workspaces_of(name, self._rows) for name in TABLES_BY_NAME}
+        for name, table in TABLES_BY_NAME.items():
             _refuse_duplicates(table, self._rows[name])
             for (where, values), workspace in zip(self._rows[name], found[name], strict=True):
                 if workspace is None:
@@ -93,7 +93,7 @@ class Workspaces:
 
     def present(self, tx: ReadTransaction) -> list[str]:
         """Return the workspaces that have reasoning or tasks in the store."""
-        return [one for one in self._by_workspace if any(table.has_rows(tx, one) for table in TABLES.values())]
+        return [one for one in self._by_workspace if any(table.has_rows(tx, one) for table in TABLES_BY_NAME.values())]
 
     def write(self, tx: Transaction, mode: str, present: list[str]) -> list[tuple[str, str]]:
         """Write every workspace and return the new names of renamed ones."""
@@ -114,10 +114,10 @@ class Workspaces:
                 renamed.append((raw, new_name))
             renumbering.ids = task.new_event_ids(tx, tables)
             for name, rows in tables.items():
-                renumbered = [TABLES[name].renumber(values, renumbering) for values in rows]
+                renumbered = [TABLES_BY_NAME[name].renumber(values, renumbering) for values in rows]
                 if new_name is not None and name == "workspaces":
                     renumbered = [{**values, "workspace_raw": new_name} for values in renumbered]
-                TABLES[name].insert_all(tx, renumbered)
+                TABLES_BY_NAME[name].insert_all(tx, renumbered)
                 reasoning.after_insert(tx, name, renumbered)
             keys = {values["origin"] for rows in tables.values() for values in rows if values.get("origin")}
             note_repositories(tx, renumbering.workspace or workspace, keys)
@@ -133,7 +133,9 @@ class Workspaces:
             suffix = f"-{number}"
             other = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
             norm = normalize_workspace(other)
-            if norm not in self._by_workspace and not any(table.has_rows(tx, norm) for table in TABLES.values()):
+            if norm not in self._by_workspace and not any(
+                table.has_rows(tx, norm) for table in TABLES_BY_NAME.values()
+            ):
                 return other
 
     def advance_counters(self, tx: Transaction) -> None:
@@ -148,7 +150,7 @@ class Workspaces:
             tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})
 
     def _highest(self, series: str) -> int:
-        columns = [(table, name) for table in TABLES.values() for name in table.columns]
+        columns = [(table, name) for table in TABLES_BY_NAME.values() for name in table.columns]
         numbered = [(table.name, name) for table, name in columns if table.columns[name].series == series]
         found = [values[name] for table, name in numbered for _, values in self._rows[table]]
         return max((one for one in found if one is not None and one < 2**53), default=0)
@@ -156,17 +158,17 @@ class Workspaces:
 
 def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list[str | None]:
     """Return the workspace of each row: its own column, or that of the referenced row."""
-    table = TABLES[name]
+    table = TABLES_BY_NAME[name]
     if table.workspace:
         return [values[table.workspace] for _, values in rows[name]]
     column, other = next(iter(table.refers.items()))
-    known = {values[_key_column(other)]: values[TABLES[other].workspace] for _, values in rows[other]}
+    known = {values[_key_column(other)]: values[TABLES_BY_NAME[other].workspace] for _, values in rows[other]}
     return [known.get(values[column]) for _, values in rows[name]]
 
 
 def _key_column(table: str) -> str:
     """Return the column by which other tables reference a table."""
-    return str(next(iter(TABLES[table].columns)))
+    return str(next(iter(TABLES_BY_NAME[table].columns)))
 
 
 def _refuse_duplicates(table: Table, rows: list[tuple[str, Values]]) -> None:
@@ -180,7 +182,7 @@ def _refuse_duplicates(table: Table, rows: list[tuple[str, Values]]) -> None:
 
 def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
     for name, rows in tables.items():
-        for column, target in TABLES[name].refers.items():
+        for column, target in TABLES_BY_NAME[name].refers.items():
             other, _, named = target.partition(".")
             known = {values[named or _key_column(other)] for values in tables.get(other, ())}
             for values in rows:
@@ -194,10 +196,10 @@ def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
 def delete_reasoning_and_tasks(tx: Transaction, workspace: str) -> None:
     """Delete the reasoning and the tasks of a workspace."""
     reasoning.before_delete(tx, workspace)
-    for table in reversed(list(TABLES.values())):
+    for table in reversed(list(TABLES_BY_NAME.values())):
         # Rows that belong to a workspace through branches or tasks are deleted before their owners.
         if not table.workspace:
             table.delete(tx, workspace)
-    for table in TABLES.values():
+    for table in TABLES_BY_NAME.values():
         if table.workspace:
             table.delete(tx, workspace)

@@ -21,7 +21,9 @@ UNREADABLE = "unreadable.jsonl"
 _TOLD = 100
 
 
-def salvage(engine: Engine, config: Config, folder: str, call: CallContext, open_store: Any) -> dict[str, Any]:
+def salvage_to_folder(
+    engine: Engine, config: Config, folder: str, call: CallContext, open_store: Any
+) -> dict[str, Any]:
     """Export the readable rows and report the unreadable ones."""
     import tempfile  # once in a store's life, if ever
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.argument_types import Annotated, Literal
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.arguments import ImportMode
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     FINDINGS,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 Folder = Annotated[str, "any folder that you may use"]
 WithHistory = Annotated[bool, "earlier versions too"]
 WithLocal = Annotated[bool, "things with the tag `local` too"]
-ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 
 _COUNTS = {
     "capsules": integer("capsules"),

@@ -1,4 +1,4 @@
-"""The activity plot: bars of days as rectangles with numbers for attributes, drawn by the server."""
+"""The activity chart: bars of days as rectangles with numbers for attributes, drawn by the server."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from moss_memory.connect.clients import CLIENTS
 from moss_memory.errors import MossError
 from moss_memory.mcp import prompts
 from moss_memory.mcp.instructions import instructions
-from moss_memory.mcp.repository_context import read_situation
+from moss_memory.mcp.repository_context import read_session_summary
 from moss_memory.mcp.tool_list import ToolList, tool_list_of
 from moss_memory.rows.load_counts import actors_of_loads
 from moss_memory.rows.token_estimate import tokens_about
@@ -82,7 +82,7 @@ def _startup_texts(
     """Return the texts that a client sends to an agent, with their costs; `workspace` is the one to load."""
     repository = "" if context.store.work_tree() is None else repository_name()
     texts = (
-        ("instructions", "Instructions", instructions(tools, read_situation(lambda: context.store, repository))),
+        ("instructions", "Instructions", instructions(tools, read_session_summary(lambda: context.store, repository))),
         ("prime", "moss prime", prime_text(context.store, asked["workspace"], asked["client"])),
         ("load", "load", _load_text(context, tools, workspace)),
     )
@@ -163,4 +163,4 @@ def archive_capsule(context: PageContext, request: PageRequest) -> Response:
     key = request.form.get("id", "")
     context.call("capsule_delete", id=key)
     kept = {name: request.form[name] for name in ("workspace", "client", "mark") if request.form.get(name)}
-    return context.redirect("/agent", said="archived", id=key, **kept)
+    return context.redirect("/agent", notice="archived", id=key, **kept)

@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from moss_memory.errors import MossError
 from moss_memory.http.thread_pools import POOL
-from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.background_index import BackgroundIndexer
 from moss_memory.store import Store
 
 from . import (
@@ -108,7 +108,7 @@ def routes(
     form_token: Callable[[], str],
     read_only: bool,
     own_home: str = "",
-    indexing: Indexing | None = None,
+    indexing: BackgroundIndexer | None = None,
 ) -> list[BaseRoute]:
     """Return the routes of the pages, to be mounted under `base`; access is checked before.
 
@@ -118,7 +118,7 @@ def routes(
     context = PageContext(
         store, base=base, form_token=form_token, read_only=read_only, own_home=own_home, indexing=indexing
     )
-    context.prepare()
+    context.preload()
     static = StaticFileRoutes(directory=FOLDER / "static")
     return [
         *[Route(path, _endpoint(context, handler), methods=["GET"]) for path, handler in PAGES.items()],

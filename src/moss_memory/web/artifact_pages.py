@@ -15,7 +15,7 @@ from .page_context import PageContext, PageRequest, parse_number
 from .templating import pretty
 
 _FILTERS = ("kind", "run_id", "phase", "role", "tag")
-_GLANCE_CHARS = 160
+_SUMMARY_CHARS = 160
 _STATE_CHARS = 40
 _SENTENCES = ("summary", "title", "goal", "description", "message", "question", "answer")
 _NAMES = ("summary", "title", "description", "message", "path", "name")
@@ -36,7 +36,7 @@ def list_artifacts(context: PageContext, request: PageRequest) -> Response:
     items, workspace = answer["items"], request.query.get("workspace")
     runs = [run for run, _ in Counter(item["run_id"] for item in items if item.get("run_id")).most_common(_RUNS)]
     for item in items:
-        item |= {"glance": glance_of(item), "state": _state(item["data"])}
+        item |= {"summary": summary_of(item), "state": _state(item["data"])}
     return context.page(
         request,
         "artifacts.html",
@@ -49,13 +49,13 @@ def list_artifacts(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def glance_of(item: dict[str, Any]) -> str:
+def summary_of(item: dict[str, Any]) -> str:
     """Return the beginning of an artifact's content: sentences first, then its other values, without ids."""
     data = item["data"]
     parts = [str(data[name]) for name in _SENTENCES if isinstance(data.get(name), str) and data[name]]
     parts += [part for name, value in data.items() if name not in _SENTENCES and (part := _value(name, value))]
     text = " · ".join(parts) or (item.get("text") or "").strip().partition("\n")[0]
-    return text if len(text) <= _GLANCE_CHARS else text[: _GLANCE_CHARS - 1] + "…"
+    return text if len(text) <= _SUMMARY_CHARS else text[: _SUMMARY_CHARS - 1] + "…"
 
 
 def _value(name: str, value: Any) -> str:
@@ -104,4 +104,4 @@ def show_artifact(context: PageContext, request: PageRequest) -> Response:
 
 def delete_artifact(context: PageContext, request: PageRequest) -> Response:
     context.call("artifact_delete", id=request.path["id"])
-    return context.redirect(f"/artifacts/{request.path['id']}", said="deleted")
+    return context.redirect(f"/artifacts/{request.path['id']}", notice="deleted")

@@ -15,7 +15,7 @@ _REST = 20
 """A computation rests for this multiple of its duration."""
 
 
-class Background:
+class BackgroundCache:
     """The last result of each computation, and the computations that run."""
 
     def __init__(self) -> None:

@@ -76,9 +76,9 @@ def _browse(context: PageContext, request: PageRequest, order: str) -> dict[str,
     )
 
 
-def load_deleted_capsule(context: PageContext, request: PageRequest, said: str) -> dict[str, Any] | None:
+def load_deleted_capsule(context: PageContext, request: PageRequest, notice: str) -> dict[str, Any] | None:
     """Return the capsule that the last form deleted, if the page was opened by it with this word."""
-    if request.query.get("said") != said or "id" not in request.query:
+    if request.query.get("notice") != notice or "id" not in request.query:
         return None
     try:
         capsule = context.call("capsule_fetch", id=request.query["id"], include_deleted=True)
@@ -221,7 +221,7 @@ def edit_capsule(context: PageContext, request: PageRequest) -> Response:
         context.call_as_reader("capsule_update", {"id": key, **changes, "tags": tags, **expected, **allowed})
     except MossError as error:
         return _edit_form(context, request, typed, error)
-    return context.redirect(f"/capsules/{key}", said="changed")
+    return context.redirect(f"/capsules/{key}", notice="changed")
 
 
 def _tags(written: str, before: list[str]) -> list[str]:
@@ -245,9 +245,9 @@ def rename_capsule(context: PageContext, request: PageRequest) -> Response:
             context.call("moss_rename", type="capsule", id=key, **new)
     except MossError as error:
         return _show_page(context, request, before, {**form, "error": error})
-    return context.redirect(f"/capsules/{key}", said="renamed" if new else "")
+    return context.redirect(f"/capsules/{key}", notice="renamed" if new else "")
 
 
 def delete_capsule(context: PageContext, request: PageRequest) -> Response:
     context.call("capsule_delete", id=request.path["id"])
-    return context.redirect("/capsules", said="deleted", id=request.path["id"])
+    return context.redirect("/capsules", notice="deleted", id=request.path["id"])

@@ -29,7 +29,16 @@ _STATUS_WORDS = {"TODO": "to do", "ACTIVE": "in work", "DONE": "done"}
 
 def describe_changes(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
     """Add the description of its changes to a thing."""
-    thing |= {"path": "", "query": {}, "said": [], "entries": [], "lines": [], "fields": [], "undo": None, "state": ""}
+    thing |= {
+        "path": "",
+        "query": {},
+        "messages": [],
+        "entries": [],
+        "lines": [],
+        "fields": [],
+        "undo": None,
+        "state": "",
+    }
     if thing["family"] in ("capsule", "artifact"):
         _describe_versions(context, thing, period)
     elif thing["family"] == "reasoning":
@@ -37,10 +46,10 @@ def describe_changes(context: PageContext, thing: dict[str, Any], period: dict[s
     elif thing["family"] == "task":
         thing |= {"path": f"/tasks/{thing['address']}", "query": {"workspace": thing["place"]}}
         words = [_task_event(event["payload"]) for event in thing["events"] if event["payload"]]
-        thing["said"] = list(dict.fromkeys(words)) or ["chosen as the focus"]
+        thing["messages"] = list(dict.fromkeys(words)) or ["chosen as the focus"]
     else:
         thing |= {"path": f"/records/{thing['address']}", "query": {"workspace": thing["place"]}, "title": "A record"}
-        thing["said"] = ["recorded"]
+        thing["messages"] = ["recorded"]
 
 
 def _task_event(payload: dict[str, Any]) -> str:
@@ -100,13 +109,13 @@ def _compare(thing: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) ->
         if thing["family"] == "capsule":
             thing["compare"] = {"from": old["version"], "to": new["version"]}
     if len(before) + len(after) > _MAX_CHARS:
-        thing["said"].append("the text is too long to be compared here")
+        thing["messages"].append("the text is too long to be compared here")
         return
     lines = word_difference(before, after, _MAX_STEPS)
     thing |= {"lines": lines[:_LINES], "more": max(len(lines) - _LINES, 0)}
     added, removed = (sum(line["kind"] == kind for line in lines) for kind in ("added", "removed"))
     counted = f"{added} line{'' if added == 1 else 's'}"
-    thing["said"].append(f"{counted} added, {removed} removed" if old else counted)
+    thing["messages"].append(f"{counted} added, {removed} removed" if old else counted)
 
 
 def _text(family: str, version: dict[str, Any]) -> str:
@@ -121,7 +130,7 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
     branch, _, doc = thing["address"].rpartition(":")
     document = {"workspace": thing["place"], "branch": branch or doc, "doc": doc if branch else ""}
     if not branch:
-        thing |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "said": ["made or changed"]}
+        thing |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "messages": ["made or changed"]}
         return
     asked = {"workspace": thing["workspace"], "branch": branch, "doc": doc, "numbers": period["numbers"]}
     entries = context.store.read(document_changes, what="document", **asked, limit=_ENTRIES)
@@ -129,7 +138,7 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
     thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": document}
     thing["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"
     count = len(thing["events"])
-    thing["said"] = [f"{count} change{'' if count == 1 else 's'}"]
+    thing["messages"] = [f"{count} change{'' if count == 1 else 's'}"]
     thing["entries"] = [
         {**one, "path": "/reasoning/log", "query": {**document, "entry": one["entry"]}}
         if "entry" in one

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from moss_memory.cli.commands.connect_command import overview
+from moss_memory.cli.commands.connect_command import list_clients
 from moss_memory.cli.commands.doctor import examine
 from moss_memory.config import resolve_home
 from moss_memory.connect.clients import CLIENTS
-from moss_memory.connect.connect import ConfigLocation
+from moss_memory.connect.config_location import ConfigLocation
 from moss_memory.connect.moss_command import stdio_connect_commands
 from moss_memory.connect.server_entry import ServerEntry
 from moss_memory.http.bind import PORT
@@ -78,7 +78,7 @@ def _client_states(home: str, origin: str) -> dict[str, dict[str, Any]]:
     A client is connected if its entry leads to this store or this server; else its state says where it leads.
     """
     states: dict[str, dict[str, Any]] = {}
-    for row in overview()["clients"]:
+    for row in list_clients()["clients"]:
         client = CLIENTS[row["client"]]
         state = {"text": "not connected" if row["found"] else "not found here", "is_connected": False}
         if row["connected"] == "unknown":

@@ -51,7 +51,7 @@ def show_overview(context: PageContext, request: PageRequest) -> Response:
         last=_last_change(activity, workspace, workspaces),
         workspaces=found["total"],
         total=sum(day[name] for day in days for name in counts),
-        plot=build_chart(days, list(counts), WEEKS, today),
+        chart=build_chart(days, list(counts), WEEKS, today),
         is_utc=local is None,
         period=period,
         sentence=read_changes(context, request, period, workspace)["sentence"],

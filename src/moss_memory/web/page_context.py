@@ -17,16 +17,17 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from moss_memory.errors import MossError
 from moss_memory.http.sign_in import page_access
-from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.background_index import BackgroundIndexer
 from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation
 from moss_memory.storage.files.demonstration import BANNER
 from moss_memory.store import Store
 
-from .background import Background
+from .background import BackgroundCache
 from .page_frame import LISTS, build_frame, prepare_frame
 from .templating import make_environment, query_of
 
-Row = TypeVar("Row")
+ListItem = TypeVar("ListItem")
 Result = TypeVar("Result")
 
 PAGE_ROWS = 30
@@ -77,7 +78,7 @@ class PageRequest:
     def offset(self) -> int:
         return min(parse_number(self.query.get("offset")) or 0, _MAX_OFFSET)
 
-    def slice(self, rows: list[Row], limit: int = PAGE_ROWS) -> tuple[list[Row], dict[str, Any]]:
+    def slice(self, rows: list[ListItem], limit: int = PAGE_ROWS) -> tuple[list[ListItem], dict[str, Any]]:
         """Return the rows of the requested page, and its pagination."""
         shown = rows[self.offset : self.offset + limit]
         has_more = self.offset + len(shown) < len(rows)
@@ -95,7 +96,7 @@ class PageContext:
         form_token: Callable[[], str],
         read_only: bool,
         own_home: str = "",
-        indexing: Indexing | None = None,
+        indexing: BackgroundIndexer | None = None,
     ) -> None:
         self.store = store
         self.base = base
@@ -109,7 +110,7 @@ class PageContext:
         self.health: dict[str, Any] | None = None
         """Result of the last health check; None before the first."""
         self._cache: dict[str, tuple[int, float, Any]] = {}
-        self.background = Background()
+        self.background = BackgroundCache()
         """Results that are computed on threads of their own."""
         self.sketches: dict[tuple[str, int], tuple[int, ...]] = {}
         """Sketches of texts, by which near-duplicates are found."""
@@ -122,9 +123,9 @@ class PageContext:
         operation = catalog.find(tool)
         if operation is not None and operation.budget_of is not None:
             sent.setdefault("max_chars", 0)
-        return self.call_as_reader(tool, sent)
+        return self.call_as_reader(operation or tool, sent)
 
-    def call_as_reader(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call_as_reader(self, tool: str | Operation, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool in the name of the token that signed the browser in."""
         access = page_access()
         if access is None:
@@ -166,7 +167,7 @@ class PageContext:
     def clear_cache(self) -> None:
         self._cache.clear()
 
-    def prepare(self) -> None:
+    def preload(self) -> None:
         """Load the data and templates of the first page in advance."""
         for template in ("base.html", "parts.html", "changes.html"):
             self._templates.get_template(template)

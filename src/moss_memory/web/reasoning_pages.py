@@ -133,7 +133,7 @@ def resolve_conflict(context: PageContext, request: PageRequest) -> Response:
         content = {name: value for name in ("type", "title", "text", "status") if (value := request.form.get(name))}
     given = {"conflict_id": key, "resolution": resolution, "content": content}
     context.call("branchmind_graph_conflict_resolve", workspace=workspace, **given)
-    return context.redirect(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
+    return context.redirect(f"/reasoning/conflicts/{key}", workspace=workspace, notice="settled")
 
 
 def merge_branch(context: PageContext, request: PageRequest) -> Response:
@@ -142,8 +142,8 @@ def merge_branch(context: PageContext, request: PageRequest) -> Response:
     workspace, into = form.get("workspace", ""), form.get("into", "")
     sides = {"from": form.get("from", ""), "into": into}
     merged = context.call("branchmind_merge_back", workspace=workspace, **sides)
-    said = "conflicts" if merged["conflicts"] else "merged"
-    return context.redirect("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
+    notice = "conflicts" if merged["conflicts"] else "merged"
+    return context.redirect("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), notice=notice)
 
 
 def show_log(context: PageContext, request: PageRequest) -> Response:

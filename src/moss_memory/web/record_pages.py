@@ -14,7 +14,7 @@ from .page_context import PageContext, PageRequest
 
 _EVENTS = 50
 _TITLES = ("title", "name", "id", "session_id", "decision", "validation_type")
-_GLANCE = ("status", "related_entity_id", "description", "rationale", "version", "type", "outcomes")
+_SUMMARY_FIELDS = ("status", "related_entity_id", "description", "rationale", "version", "type", "outcomes")
 
 
 def list_entities(context: PageContext, request: PageRequest) -> Response:
@@ -56,12 +56,12 @@ def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:
     snapshot = entity.get("snapshot") or {}
     fields = [titles.get(entity["entity_type"], ""), *_TITLES]
     entity["title"] = next((str(snapshot[name]) for name in fields if snapshot.get(name)), entity["entity_id"])
-    glance = [
+    summary = [
         str(snapshot[name]).replace("_", " ") if name == "status" else str(snapshot[name])
-        for name in _GLANCE
+        for name in _SUMMARY_FIELDS
         if snapshot.get(name) and str(snapshot[name]) != entity["title"]
     ]
-    entity["glance"] = " · ".join(glance)[:160]
+    entity["summary"] = " · ".join(summary)[:160]
 
 
 def show_entity(context: PageContext, request: PageRequest) -> Response:
@@ -93,9 +93,9 @@ def _with_entities(context: PageContext, events: list[dict[str, Any]]) -> list[d
 def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, str]) -> dict[str, str]:
     found = context.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
     if not found:
-        return {"title": key, "glance": ""}
+        return {"title": key, "summary": ""}
     _set_title(found[0], titles)
-    return {"title": str(found[0]["title"]), "glance": found[0]["glance"]}
+    return {"title": str(found[0]["title"]), "summary": found[0]["summary"]}
 
 
 def show_record(context: PageContext, request: PageRequest) -> Response:
@@ -152,5 +152,5 @@ def _with_observed(context: PageContext, rows: list[dict[str, Any]]) -> list[dic
         shown = {"entity_type": record["type"], "snapshot": record["properties"], "entity_id": row["entity_ids"][0]}
         _set_title(shown, titles)
         # The record has the state after the last change, not the state at creation.
-        row |= {"title": shown["title"], "glance": "" if row["deeds"] == ["created"] else shown["glance"]}
+        row |= {"title": shown["title"], "summary": "" if row["deeds"] == ["created"] else shown["summary"]}
     return rows

@@ -38,7 +38,7 @@ _AGES = (("year", 31_536_000), ("month", 2_592_000), ("week", 604_800), ("day", 
 _MARK = re.compile(r"`([^`]*)`")
 _WAYS = ("cli", "python")
 """Actors that name an interface, not an author."""
-_OF_PAGE = ("offset", "said", "id")
+_OF_PAGE = ("offset", "notice", "id")
 """Parameters that belong to one page of a list."""
 _OF_WORKSPACE = (*_OF_PAGE, "workspace", "branch", "compare", "doc", "node", "entry", "cursor", "part", "parent")
 """Parameters that mean nothing in another workspace."""
@@ -53,7 +53,7 @@ def make_environment(base: str) -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
-        "ago": ago, "clock": clock, "credit": credit, "compact": compact, "iso": iso, "number": number,
+        "ago": ago, "clock": clock, "credit": credit, "compact": compact, "iso": iso, "number": format_number,
         "plain_steps": plain_steps, "pretty": pretty,
         "flash": flash, "seconds": seconds_of, "sentence": sentence,
         "size": format_size, "step_number": step_number, "format_day": format_day,
@@ -187,7 +187,7 @@ def credit(actor: str | None, source: str | None) -> str:
     return author if not source or source == author else f"{author}, source {source}"
 
 
-def number(value: int) -> str:
+def format_number(value: int) -> str:
     """Return a number with thin spaces between its thousands."""
     return f"{value:,}".replace(",", "\u202f")
 

@@ -10,7 +10,7 @@ from .page_context import PageContext, PageRequest, parse_number
 def restore_row(family: str, context: PageContext, request: PageRequest) -> Response:
     key = request.path["id"]
     context.call(f"{family}_restore", id=key)
-    return context.redirect(f"/{family}s/{key}", said="restored")
+    return context.redirect(f"/{family}s/{key}", notice="restored")
 
 
 def revert_row(family: str, context: PageContext, request: PageRequest) -> Response:
@@ -18,4 +18,4 @@ def revert_row(family: str, context: PageContext, request: PageRequest) -> Respo
     expected = parse_number(request.form.get("expected")) or None
     version = parse_number(request.form.get("version")) or 0
     context.call("moss_revert", type=family, id=key, version=version, expected_version=expected)
-    return context.redirect(f"/{family}s/{key}", said="reverted")
+    return context.redirect(f"/{family}s/{key}", notice="reverted")

@@ -36,9 +36,9 @@ def test_a_write_that_waits_for_the_lock_is_cancelled(
     waits = threading.Event()
     ask = InterruptHandler.ask
 
-    def watched(interruptions: InterruptHandler) -> bool:
+    def watched(interrupt_handler: InterruptHandler) -> bool:
         waits.set()
-        return ask(interruptions)
+        return ask(interrupt_handler)
 
     def press() -> None:
         waits.wait(timeout=TIMEOUT_S)

@@ -105,7 +105,7 @@ def test_an_import_of_a_missing_file_names_the_import_folder(cli: Cli, auth: dic
 
 def test_every_help_fits_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(help_command, "width", lambda: 80)
-    pages = [help_command.overview(), *(help_command.family_help(name) for name in help_command.group_names())]
+    pages = [help_command.help_overview(), *(help_command.family_help(name) for name in help_command.group_names())]
     for name in command_names():
         found = help_command.find_any(name)
         assert found is not None, name

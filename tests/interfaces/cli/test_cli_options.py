@@ -21,7 +21,7 @@ from moss_memory.registry.cli_traits import cli_function
 from support.of_every import of_every
 
 if TYPE_CHECKING:
-    from moss_memory.cli.args.built_in import BuiltIn
+    from moss_memory.cli.args.command_declaration import BuiltIn
     from moss_memory.registry.operation import Operation
     from support.cli_typist import Cli
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.cli.graph_image.palette import colours_of, is_settled
-from moss_memory.cli.graph_image.text_metrics import MORE, cut, measure, safe, wrap
+from moss_memory.cli.graph_image.text_metrics import MORE, measure, safe, truncate, wrap
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
@@ -35,7 +35,7 @@ def test_wrapped_text_fits_and_marks_omissions(text: str, lines: int, room: floa
 
 @given(TEXT, st.floats(20, 300))
 def test_cut_text_fits_and_begins_as_the_text_does(text: str, room: float) -> None:
-    shown = cut(text, 10.0, room)
+    shown = truncate(text, 10.0, room)
     assert measure(shown, 10.0) <= room
     assert shown == text or text.startswith(shown.removesuffix(MORE))
 

@@ -15,7 +15,7 @@ import pytest
 
 from interfaces.cli.terminal import on_terminal
 from moss_memory.cli.args.command import find_command
-from moss_memory.cli.commands.help import overview
+from moss_memory.cli.commands.help import help_overview
 from moss_memory.cli.render.cell import cells
 from moss_memory.cli.render.table import table_of
 from support.cli_typist import Cli
@@ -125,7 +125,7 @@ def test_a_value_common_to_all_lines_is_shown_once() -> None:
 
 def test_the_overview_fits_one_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moss_memory.cli.commands.help.width", lambda: 80)
-    assert len(overview().splitlines()) <= 24
+    assert len(help_overview().splitlines()) <= 24
 
 
 @pytest.mark.usefixtures("auth")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moss_memory.connect.clients import CLIENTS, USER
-from moss_memory.connect.connect import ConfigLocation
+from moss_memory.connect.config_location import ConfigLocation
 from moss_memory.errors import MossError
 from support.thorough import complete_or
 

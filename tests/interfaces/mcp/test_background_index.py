@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from moss_memory.mcp import background_index
-from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.background_index import BackgroundIndexer
 from support.patience import TIMEOUT_S
 
 
@@ -25,7 +25,7 @@ class _Texts:
         return {"indexed": done, "pending": self.pending}
 
 
-def _calls_until_done(indexing: Indexing, texts: _Texts) -> bool:
+def _calls_until_done(indexing: BackgroundIndexer, texts: _Texts) -> bool:
     """Send calls without an idle pause until the texts are indexed, and return whether they are."""
     deadline = threading.Event()
     timer = threading.Timer(TIMEOUT_S, deadline.set)
@@ -39,7 +39,7 @@ def _calls_until_done(indexing: Indexing, texts: _Texts) -> bool:
 def test_texts_are_indexed_although_calls_arrive_continuously(monkeypatch: Any) -> None:
     monkeypatch.setattr(background_index, "BUSY_S", 0.05)
     texts = _Texts(3 * background_index.STEP)
-    indexing = Indexing(lambda: texts)  # type: ignore[arg-type, return-value]
+    indexing = BackgroundIndexer(lambda: texts)  # type: ignore[arg-type, return-value]
     indexing.begin({})
     assert _calls_until_done(indexing, texts)
     assert indexing.stop(TIMEOUT_S)

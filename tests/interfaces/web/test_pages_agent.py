@@ -143,7 +143,7 @@ def initialized(store: Store, toolsets: list[str], then: dict[str, Any] | None =
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as answers, os.fdopen(writing, "wb") as sink:
         server = StdioConnection(
-            lambda: tools, context.store, sink.fileno(), lambda: context.situation(repository_name())
+            lambda: tools, context.store, sink.fileno(), lambda: context.session_summary(repository_name())
         )
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "cursor", "version": "1"}}
         server._handle_line(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode())

@@ -28,7 +28,7 @@ def test_the_overview_describes_moss_and_counts_the_entries(tab: Tab, store: Sto
     expect(page.locator(".lead")).to_contain_text("hand-overs, decisions and findings")
     counts = store.call("moss_activity", {})["counts"]
     assert [int(text) for text in page.locator(".num").all_inner_texts()] == list(counts.values())
-    assert page.locator("svg.plot rect").count() > 100
+    assert page.locator("svg.chart rect").count() > 100
     page.get_by_role("link", name="Refunds: partial amounts").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Refunds: partial amounts and retries")
 
@@ -206,8 +206,8 @@ def test_a_hidden_page_does_not_subscribe_and_updates_once_it_is_visible(tab: Ta
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     stored(store, "written out of view")
-    page.evaluate("async (address) => (await fetch(address)).status", f"{tab.page.url}?said=now")
-    assert [url for url in asked if "said=now" not in url] == []
+    page.evaluate("async (address) => (await fetch(address)).status", f"{tab.page.url}?notice=now")
+    assert [url for url in asked if "notice=now" not in url] == []
     expect(page.get_by_role("link", name="written out of view")).to_have_count(0)
     page.evaluate(HIDE, False)
     expect(page.get_by_role("link", name="written out of view")).to_be_visible()

@@ -218,11 +218,11 @@ def test_a_phone_can_sign_out_and_the_header_does_not_overlap(
 
 def test_the_numbers_of_the_chart_stay_in_view_on_a_phone(phone: Tab) -> None:
     page = phone.open("/overview")
-    page.wait_for_function("document.querySelector('.plot-scroll').scrollLeft > 0")
-    for number in page.locator(".plot-axis .tick").all():
+    page.wait_for_function("document.querySelector('.chart-scroll').scrollLeft > 0")
+    for number in page.locator(".chart-axis .tick").all():
         expect(number).to_be_visible()
         assert box_of(number)["x"] > 0
-    line, number = page.locator(".plot .rule").first, page.locator(".plot-axis .tick").first
+    line, number = page.locator(".chart .rule").first, page.locator(".chart-axis .tick").first
     middle = box_of(number)["y"] + box_of(number)["height"] / 2
     assert abs(box_of(line)["y"] - middle) < 4, "a number is not beside its line"
 

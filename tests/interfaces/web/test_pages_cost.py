@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from moss_memory.registry.operation import Operation
+
 pytestmark = pytest.mark.unmeasured
 
 MOST_CPU_S = 1.0
@@ -266,8 +268,8 @@ def test_a_page_reads_changes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with open_store(str(tmp_path / "home")) as store:
         original = store.call
 
-        def call(tool: str, arguments: dict[str, Any], **named: Any) -> dict[str, Any]:
-            calls.append(tool)
+        def call(tool: Operation, arguments: dict[str, Any], **named: Any) -> dict[str, Any]:
+            calls.append(tool.name)
             return original(tool, arguments, **named)
 
         monkeypatch.setattr(store, "call", call)

@@ -33,7 +33,7 @@ def test_an_empty_store_shows_the_first_steps(first_use: Tab) -> None:
     expect(page.locator(".lead").first).to_contain_text("Nothing is stored yet")
     steps = page.locator(".steps-first h2").all_inner_texts()
     assert steps == ["Connect an agent", "Let it save its work", "Go on where it ended"]
-    assert page.locator(".plot").count() == 0
+    assert page.locator(".chart").count() == 0
     page.get_by_role("link", name="Connect an agent").click()
     expect(page.get_by_role("heading", name="Claude Code").first).to_be_visible()
 
@@ -41,7 +41,7 @@ def test_an_empty_store_shows_the_first_steps(first_use: Tab) -> None:
 def test_the_first_entry_replaces_the_first_steps(first_use: Tab, empty_store: Store) -> None:
     page = first_use.open("/overview")
     empty_store.call("artifact_store", {"kind": "freeform", "name": "first", "data": {"a": 1}})
-    expect(page.locator(".plot")).to_be_visible()
+    expect(page.locator(".chart")).to_be_visible()
     expect(page.locator(".steps-first")).to_have_count(0)
 
 

@@ -15,7 +15,7 @@ from interfaces.web.hostile import PAYLOADS
 from moss_memory.search.embedding_queue import count_unembedded
 from moss_memory.store import Store
 from moss_memory.tools.everything.period_changes import changes_by_quarter, changes_in_period
-from moss_memory.web.artifact_pages import glance_of
+from moss_memory.web.artifact_pages import summary_of
 from moss_memory.web.templating import credit, format_size, plain_steps
 from support.browser import Tab
 from support.http_server import HttpServer
@@ -165,7 +165,7 @@ def test_the_days_of_the_chart_follow_the_time_zone_of_the_browser(
         assert titles
         assert not any("UTC" in title for title in titles)
         shown[zone] = sum(int(title.rpartition(" ")[0].rpartition(" ")[2]) for title in titles)
-        bar = page.locator(".plot a").last
+        bar = page.locator(".chart a").last
         day = re.search(r"from=([0-9-]+)", bar.get_attribute("href") or "")
         assert day is not None
         assert titles[-1].startswith(day[1])
@@ -224,9 +224,9 @@ def test_an_artifact_shows_its_state_and_summary_and_can_be_copied(tab: Tab) -> 
 
 def test_the_summary_starts_with_sentences_and_has_no_ids() -> None:
     data = {"x_id": "hidden", "files": [{"path": "a.py"}, {"path": "b.py"}], "n": 2, "summary": "All well", "e": []}
-    assert glance_of({"data": data}) == "All well · files: a.py and 1 more · n 2"
-    assert glance_of({"data": {"deep": [[1]], "map": {"a": 1}}}) == "1 deep · 1 map"
-    assert len(glance_of({"data": {"summary": "x" * 1000}})) <= 160
+    assert summary_of({"data": data}) == "All well · files: a.py and 1 more · n 2"
+    assert summary_of({"data": {"deep": [[1]], "map": {"a": 1}}}) == "1 deep · 1 map"
+    assert len(summary_of({"data": {"summary": "x" * 1000}})) <= 160
 
 
 def test_an_edit_is_previewed_and_not_saved(tab: Tab, store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from moss_memory.web import map_layout
-from moss_memory.web.background import Background
+from moss_memory.web.background import BackgroundCache
 from moss_memory.web.map_layout import place_dots
 from support.browser import Tab
 from support.patience import TIMEOUT_S
@@ -56,7 +56,7 @@ def test_every_entry_is_a_dot_and_the_page_explains_the_placement(tab: Tab, stor
     families = [dot[2] for dot in found["dots"]]
     assert families.count(0) == counts["capsule"]
     assert min(families.count(number) for number in (1, 2, 3)) > 5
-    expect(page.locator("#map-said")).to_contain_text(f"{len(families)} dots, placed by")
+    expect(page.locator("#map-status")).to_contain_text(f"{len(families)} dots, placed by")
     assert page.locator("#map-canvas").get_attribute("data-shown") == str(len(families))
 
 
@@ -174,7 +174,7 @@ def test_each_workspace_has_a_tint_of_its_own(browser: Browser, server: PagesSer
 
 def test_ten_thousand_dots_are_drawn_smoothly(tab: Tab) -> None:
     page = scattered(tab, 10_000, 30)
-    expect(page.locator("#map-said")).to_contain_text("10,000 dots")
+    expect(page.locator("#map-status")).to_contain_text("10,000 dots")
 
     assert page.evaluate(SMOOTH) < 400  # a frame takes about 15 ms on an idle machine
 
@@ -238,7 +238,7 @@ def test_without_vectors_or_numpy_dots_are_grouped_by_workspace_and_tag(monkeypa
 
 
 def test_a_result_is_computed_once_and_again_after_a_change() -> None:
-    background, counted = Background(), []
+    background, counted = BackgroundCache(), []
 
     def compute() -> int:
         counted.append(1)

@@ -57,7 +57,7 @@ def test_an_edit_is_credited_to_its_reader_and_not_to_the_last_agent(tab: Tab, s
 
 def test_a_message_of_a_form_is_shown_once(tab: Tab, store: Store) -> None:
     key = stored(store, "shown once")
-    page = tab.open(f"/capsules/{key}?said=changed")
+    page = tab.open(f"/capsules/{key}?notice=changed")
     expect(page.get_by_role("status")).to_have_text("Changed.")
     page.reload()
     expect(page.get_by_role("status")).to_have_count(0)

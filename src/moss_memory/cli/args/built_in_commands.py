@@ -19,9 +19,9 @@ from moss_memory.registry.responses import (
     texts,
 )
 
-from .built_in import STRINGS, BuiltIn
-from .built_in_store_commands import STORE_COMMANDS
-from .command_answers import CONNECTED, FAILED, HOOKS, NAMED_TOKEN, SKIPPED, UNMAPPED
+from .command_declaration import STRINGS, BuiltIn
+from .command_responses import CONNECTED, FAILED, HOOKS, NAMED_TOKEN, SKIPPED, UNMAPPED
+from .maintenance_commands import STORE_COMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS = (
@@ -306,7 +306,7 @@ _ALL = (
             "dry_run": flag("whether nothing was written"),
             **FINDINGS,
         },
-        does="commands.record_migrate.migrate_folder",
+        does="commands.record_import_command.import_folder",
         required=("dir",),
     ),
     *STORE_COMMANDS,
@@ -441,7 +441,7 @@ _ALL = (
         "Show the overview, or the help of one command.",
         "moss help store",
         {"command": string("the command to explain")},
-        does="commands.help.explain",
+        does="commands.help.print_help",
         common_options=("help",),
     ),
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .built_in import BuiltIn
+    from .command_declaration import BuiltIn
     from .option import Option
 
 _UNGROUPED = ("capsule", "artifact", "moss")
@@ -29,18 +29,18 @@ _UNGROUPED = ("capsule", "artifact", "moss")
 class CommandRequest:
     """The arguments of a tool and the options of the command itself, parsed from one command line."""
 
-    __slots__ = ("ambiguous_addresses", "arguments", "extras")
+    __slots__ = ("ambiguous_addresses", "arguments", "cli_options")
 
     def __init__(self) -> None:
         self.arguments: dict[str, Any] = {}
-        self.extras: dict[str, str] = {}
+        self.cli_options: dict[str, str] = {}
         self.ambiguous_addresses: list[dict[str, Any]] = []
         """Addresses from words such as `shop/auth`, which may also be one name."""
 
     def for_people(self, *, terminal: bool) -> bool:
         """Return True if the output is a table: `--table` was given, or stdout is a terminal and `--json` was not
         given."""
-        return "table" in self.extras or (terminal and "json" not in self.extras)
+        return "table" in self.cli_options or (terminal and "json" not in self.cli_options)
 
 
 class Command:
@@ -87,9 +87,9 @@ class Command:
                 raise self._unknown_option(word)
             else:
                 loose.append(word)
-        if "json" in request.extras and "table" in request.extras:
+        if "json" in request.cli_options and "table" in request.cli_options:
             raise UsageError("--json and --table contradict each other")
-        if loose and "help" not in request.extras:
+        if loose and "help" not in request.cli_options:
             assign_words(self, request, loose)
         for name, value in self.defaults.items():
             request.arguments.setdefault(name, value)
@@ -142,11 +142,11 @@ class Command:
             read_value("integer", value, option.flag)
         if option.kind == "switch" and not read_value("boolean", value, option.flag):
             return
-        if option.name in request.extras and option.kind != "switch":
+        if option.name in request.cli_options and option.kind != "switch":
             raise UsageError(f"{option.flag} is given twice")
         if not value:
             raise UsageError(f"{option.flag} needs {'the name of a folder' if option.name == 'home' else 'a value'}")
-        request.extras[option.name] = value
+        request.cli_options[option.name] = value
 
     def _unknown_option(self, word: str) -> UsageError:
         from .did_you_mean import unknown_option

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .built_in import BuiltIn
     from .command import Command, CommandRequest
+    from .command_declaration import BuiltIn
 
 ADDRESSED, NAMED, ITEMS, SCOPE = "address", "named", "items", "scope"
 """Kinds of words that fill several arguments: an address, a new name, a list of addresses, a task or branch."""
@@ -99,7 +99,7 @@ def _assign_address(command: Command, request: CommandRequest, word: str) -> Non
         _merge(request, {WITHOUT_NAMES[arguments["type"]]: word})
         return
     is_new = command.positional == NAMED
-    if is_new and word.endswith(_FILES) and "file" not in request.extras:
+    if is_new and word.endswith(_FILES) and "file" not in request.cli_options:
         raise _unexpected_word(word, command)
     read = name_from if is_new else address_from
     address = read(word, workspace_given="workspace" in request.arguments)
@@ -118,7 +118,7 @@ def _merge(request: CommandRequest, given: dict[str, str]) -> None:
 def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
     """Assign words to the required arguments that no option gave; leave the text to stdin if words are missing."""
     empty = [name for name in command.slots if name not in request.arguments]
-    if command.text in empty and (len(words) < len(empty) or "file" in request.extras):
+    if command.text in empty and (len(words) < len(empty) or "file" in request.cli_options):
         empty.remove(command.text)
     if len(words) < len(empty):
         # A default replaces omitted words: `task create TITLE`.

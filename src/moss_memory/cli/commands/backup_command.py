@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.storage.engine import open_engine
+from moss_memory.storage.engine import ErrorTranslation, open_engine
 from moss_memory.storage.files.sandbox import real_path
 
 TYPE_CHECKING = False
@@ -20,12 +20,12 @@ def back_up(home: str | None, path: str) -> dict[str, Any]:
     try:
         if not engine.exists():
             raise MossError("NOT_FOUND", f"there is no store in {config.home} yet, so there is nothing to back up")
-        size_bytes = engine.copy_to(target)
-    except Exception as error:
-        problem = error if isinstance(error, MossError) else engine.translate(error)
-        if problem is not None and problem.code == "STORAGE_FULL":
+        with ErrorTranslation(engine, "backup"):
+            size_bytes = engine.copy_to(target)
+    except MossError as error:
+        if error.code == "STORAGE_FULL":
             raise MossError("STORAGE_FULL", f"no space is left for {target}; nothing was kept of it") from error
-        raise problem or error from error
+        raise
     finally:
         engine.close()
     return {"path": target, "bytes": size_bytes}

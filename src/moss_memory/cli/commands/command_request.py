@@ -19,17 +19,17 @@ def request_of(command: Command, words: list[str], home: str | None) -> CommandR
     If a command needs a workspace and the words name none, it is the one that `moss where` explains.
     """
     request = command.parse(words)
-    if "verbose" in request.extras:
+    if "verbose" in request.cli_options:
         from moss_memory.log import configure
 
         configure(verbose=True)
-    if "help" in request.extras:
+    if "help" in request.cli_options:
         from .help import command_help
 
         show(command_help(command))
         return None
     if "workspace" in command.operation.required and "workspace" not in request.arguments:
-        config = load_config(request.extras.get("home", home))
+        config = load_config(request.cli_options.get("home", home))
         request.arguments["workspace"] = config.workspace or _workspace_of_repository(config) or DEFAULT_WORKSPACE
     command.require(request)
     return request

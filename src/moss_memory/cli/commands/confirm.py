@@ -17,7 +17,7 @@ def is_confirmed(store: Store, command: Command, request: CommandRequest) -> boo
 
     In a pipe or a script nothing is asked. The dry run refuses an invalid request before the question.
     """
-    if request.arguments.get("dry_run") or request.extras.get("yes"):
+    if request.arguments.get("dry_run") or request.cli_options.get("yes"):
         return True
     if not (is_terminal(STDIN) and is_terminal(STDERR)):
         return True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from moss_memory.connect.clients import Client
     from moss_memory.connect.config_edit import ConfigEdit
-    from moss_memory.connect.connect import ConfigLocation
+    from moss_memory.connect.config_location import ConfigLocation
     from moss_memory.connect.hooks import Hooks
 
 _HIDDEN = "<the token>"
@@ -35,11 +35,11 @@ def connect(
     dry_run: bool = False,
     check: bool = False,
 ) -> dict[str, Any] | int:
-    from moss_memory.connect.connect import ConfigLocation, choose_scope, find_client, make_entry
+    from moss_memory.connect.config_location import ConfigLocation, choose_scope, find_client, make_entry
 
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
-        return overview(scope=scope, check=check)
+        return list_clients(scope=scope, check=check)
     target = find_client(client)
     if check:
         return _with_failures(_client_rows(target, scope, check=True))
@@ -198,7 +198,7 @@ def _report(
     return answer
 
 
-def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
+def list_clients(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
     """Return every client: installed or not, connected or not, and with `check` the result of a handshake."""
     from moss_memory.connect.clients import CLIENTS
 
@@ -226,7 +226,7 @@ def _client_rows(client: Client, scope: str | None, *, check: bool) -> list[dict
 
 
 def _client_row(client: Client, scope: str, *, check: bool) -> dict[str, Any]:
-    from moss_memory.connect.connect import ConfigLocation
+    from moss_memory.connect.config_location import ConfigLocation
 
     row: dict[str, Any] = {
         "client": client.key,

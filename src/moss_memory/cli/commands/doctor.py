@@ -274,7 +274,7 @@ def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     return WARN, message, "close other programs that use the store, then `moss doctor --fix`"
 
 
-def _meaning(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[str, ...]:
+def _semantic_search(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[str, ...]:
     """Describe the embedding model and how much of the store has vectors."""
     from moss_memory.search.embedding.embedder import INSTALL, embedder, is_installed
 
@@ -300,5 +300,5 @@ _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
     "leftovers": _leftovers,
     "replaced": _replaced,
     "erasures": _erasures,
-    "meaning": _meaning,
+    "meaning": _semantic_search,
 }

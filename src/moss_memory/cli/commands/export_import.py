@@ -32,12 +32,12 @@ def export(command: Command, words: list[str], home: str | None) -> int:
     request = request_of(command, words, home)
     if request is None:
         return 0
-    config = load_settings(request.extras.get("home", home))
+    config = load_settings(request.cli_options.get("home", home))
     path = request.arguments.get("path", "")
     with _reworded_errors(command, request, config):
-        if "all" in request.extras or "salvage" in request.extras:
+        if "all" in request.cli_options or "salvage" in request.cli_options:
             return _export_folder(command, request, config)
-        if "with_history" in request.extras:
+        if "with_history" in request.cli_options:
             raise UsageError("--with-history goes with --all FOLDER", command=command.words)
         if path == STDOUT:
             return _stream(command, request, config)
@@ -51,9 +51,9 @@ def import_(command: Command, words: list[str], home: str | None) -> int:
     request = request_of(command, words, home)
     if request is None:
         return 0
-    config = load_settings(request.extras.get("home", home))
-    if "max_bytes" in request.extras:
-        config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
+    config = load_settings(request.cli_options.get("home", home))
+    if "max_bytes" in request.cli_options:
+        config = config.replace(import_max_bytes=int(request.cli_options["max_bytes"]))
     path = os.path.expanduser(request.arguments["path"])
     with _reworded_errors(command, request, config):
         if not path.endswith(".jsonl") and path and not os.path.lexists(path):
@@ -80,8 +80,8 @@ def _reworded_errors(command: Command, request: CommandRequest, config: Config) 
 def _import_folder(request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import import_folder
 
-    with InterruptHandler(import_folder) as interruptions, Store(config, actor="cli") as store:
-        arguments = {**request.arguments, "cancelled": interruptions.ask}
+    with InterruptHandler(import_folder) as interrupt_handler, Store(config, actor="cli") as store:
+        arguments = {**request.arguments, "cancelled": interrupt_handler.ask}
         _run_with_progress(
             "import", store.import_folder, import_folder, request, folder=arguments.pop("path"), **arguments
         )
@@ -91,7 +91,7 @@ def _import_folder(request: CommandRequest, config: Config) -> int:
 def _export_folder(command: Command, request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import SALVAGED, export_folder
 
-    option = "--all" if "all" in request.extras else "--salvage"
+    option = "--all" if "all" in request.cli_options else "--salvage"
     others = [name for name in request.arguments if name != "path"]
     if others:
         flag = command.options[others[0]].flag
@@ -100,12 +100,12 @@ def _export_folder(command: Command, request: CommandRequest, config: Config) ->
     if folder is None or folder == STDOUT:
         raise UsageError(f"{option} needs the folder to write to", command=command.words)
     with Store(config, actor="cli") as store:
-        if "salvage" in request.extras:
+        if "salvage" in request.cli_options:
             answer(
                 store.salvage(folder), table=SALVAGED if request.for_people(terminal=is_terminal(TERMINAL)) else None
             )
             return 0
-        history = "with_history" in request.extras
+        history = "with_history" in request.cli_options
         try:
             _run_with_progress(
                 "export", store.export_folder, export_folder, request, folder=folder, with_history=history
@@ -130,7 +130,7 @@ def _run_with_progress(
 
 
 def _stream(command: Command, request: CommandRequest, config: Config) -> int:
-    if "table" in request.extras:
+    if "table" in request.cli_options:
         raise UsageError("--table and - contradict each other", command=command.words)
     arguments = {name: value for name, value in request.arguments.items() if name != "path"}
     with Store(config, actor="cli") as store:

@@ -14,18 +14,18 @@ _STALE = ("orphaned", "drifted")
 def freshness(command: Command, words: list[str], home: str | None) -> int:
     """List the freshness of capsules; with `--confirm` run `moss confirm`, with `--check` return 1 if one is stale."""
     parsed = command.parse(words)
-    if "confirm" in parsed.extras and "help" not in parsed.extras:
+    if "confirm" in parsed.cli_options and "help" not in parsed.cli_options:
         found = find_command(["confirm"])
         assert found is not None
         workspace = ["--workspace", parsed.arguments["workspace"]] if "workspace" in parsed.arguments else []
-        kept = [f"--{name}" for name in ("json", "table") if name in parsed.extras]
-        return run_command(found[0], [parsed.extras["confirm"], *workspace, *kept], home)
+        kept = [f"--{name}" for name in ("json", "table") if name in parsed.cli_options]
+        return run_command(found[0], [parsed.cli_options["confirm"], *workspace, *kept], home)
     request = request_of(command, words, home)
     if request is None:
         return 0
-    config = load_settings(request.extras.get("home", home))
+    config = load_settings(request.cli_options.get("home", home))
     code = execute(command, request, config)
-    if code or "check" not in request.extras:
+    if code or "check" not in request.cli_options:
         return code
     with Store(config, actor="cli") as store:
         # The worst comes first, whichever page was shown.

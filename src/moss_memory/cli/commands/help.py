@@ -53,11 +53,11 @@ EVERYDAY = (
 """The commands that the overview explains: words, arguments, purpose."""
 
 
-def explain(_: str | None, *, command: str | None = None) -> int:
+def print_help(_: str | None, *, command: str | None = None) -> int:
     """Print the overview, or the help of one command or group."""
     known = find_any(command or "")
     if command is None:
-        show(overview())
+        show(help_overview())
     elif known is not None:
         show(command_help(known))
     elif any(name.startswith(command + " ") for name in command_names()):
@@ -69,7 +69,7 @@ def explain(_: str | None, *, command: str | None = None) -> int:
     return 0
 
 
-def overview() -> str:
+def help_overview() -> str:
     """Return the overview of `moss --help` on one screen: everyday commands, groups, the other commands."""
     wide = width() or _WIDTH
     everyday = [(f"{words} {arguments}".strip(), purpose) for words, arguments, purpose in EVERYDAY]

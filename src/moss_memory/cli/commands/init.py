@@ -84,10 +84,10 @@ def _write(path: str, settings: dict[str, Any]) -> None:
 
 
 def _unconnected_clients() -> list[str]:
-    from .connect_command import overview
+    from .connect_command import list_clients
 
     try:
-        return [one["client"] for one in overview()["clients"] if one["found"] and one["connected"] == "no"]
+        return [one["client"] for one in list_clients()["clients"] if one["found"] and one["connected"] == "no"]
     except OSError as error:
         warn(f"the clients on this machine could not be read: {error.strerror}")
         return []

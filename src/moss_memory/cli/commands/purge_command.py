@@ -21,7 +21,7 @@ _NEVER_PURGED = {
 }
 
 
-def purge(command: Command, words: list[str], home: str | None) -> int:
+def run_purge(command: Command, words: list[str], home: str | None) -> int:
     """Run the purge of the family that `--type` names, with its own options."""
     purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
     every = Command(command.operation, command.words)
@@ -29,7 +29,7 @@ def purge(command: Command, words: list[str], home: str | None) -> int:
         if operation is not None:
             every.options = Command(operation, command.words).options | every.options
     request = every.parse(words)
-    kind = request.extras.get("type")
+    kind = request.cli_options.get("type")
     if kind is None:
         return run_command(command, words, home)
     if " " in command.words and kind != catalog.toolset_of(command.operation.name):
@@ -48,5 +48,5 @@ def _print_nothing_to_purge(command: Command, request: CommandRequest, reason: s
     response = {"purged": 0, "message": f"There is nothing to purge: {reason}", "erased": not is_dry_run}
     if is_dry_run:
         response |= {"dry_run": True, "ids": []}
-    shape = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
-    answer(response, table=shape, plain="table" in request.extras)
+    schema = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
+    answer(response, table=schema, plain="table" in request.cli_options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError
 from moss_memory.secrets.scanner import findings_fields
 from moss_memory.store import Store
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     """Check the backup, keep the present store beside it and swap them; change nothing on an error."""
     from moss_memory.storage.call import CallContext, new_id, wall_clock_ms
-    from moss_memory.storage.engine import open_engine
+    from moss_memory.storage.engine import ErrorTranslation, open_engine
     from moss_memory.storage.files.sandbox import real_path
 
     config = load_settings(home)
@@ -26,11 +25,8 @@ def restore_backup(home: str | None, path: str) -> dict[str, Any]:
         operation="restore-backup", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None
     )
     try:
-        kept = engine.restore(backup, call=call)
-    except Exception as error:
-        if isinstance(error, MossError):
-            raise
-        raise engine.translate(error) or error from error
+        with ErrorTranslation(engine, "restore-backup"):
+            kept = engine.restore(backup, call=call)
     finally:
         engine.close()
     with Store(config, actor="cli") as store:

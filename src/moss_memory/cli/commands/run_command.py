@@ -13,7 +13,7 @@ from .command_request import request_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.cli.args.built_in import BuiltIn
+    from moss_memory.cli.args.command_declaration import BuiltIn
 
 
 def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
@@ -22,7 +22,7 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     if request is None:
         return 0
     try:
-        result = cli_function(built_in.does)(request.extras.get("home", home), **request.arguments)
+        result = cli_function(built_in.does)(request.cli_options.get("home", home), **request.arguments)
     except MossError as error:
         error.message = to_cli_words(error.message, built_in, written=request.arguments)
         raise
@@ -31,7 +31,7 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     table = request.for_people(terminal=is_terminal(STDOUT)) and bool(built_in.table or built_in.answers.fields)
     text = cli_function(built_in.table)(result, width=width()) if table and built_in.table else ""
     if text:
-        show(paint(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
+        show(paint(text, colour=is_terminal(STDOUT) and "table" not in request.cli_options and wants_colour()))
     else:
-        answer(result, table=built_in.answers if table else None, plain="table" in request.extras)
+        answer(result, table=built_in.answers if table else None, plain="table" in request.cli_options)
     return 1 if result.get("failed") or result.get("healthy") is False else 0

@@ -43,7 +43,7 @@ def serve_web(home: str | None, **options: Any) -> int:
     from moss_memory.http.oauth import make_oauth
     from moss_memory.http.server import MossServer
 
-    reach = BindConfig(
+    bind = BindConfig(
         host=options.get("host") or "127.0.0.1",
         allowed_hosts=options.get("allowed_host") or (),
         behind_proxy=options.get("behind_proxy", False),
@@ -54,14 +54,14 @@ def serve_web(home: str | None, **options: Any) -> int:
     if options.get("demo"):
         from .serve_demo import serve_demo
 
-        return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
+        return serve_demo(home, bind, port=port, read_only=read_only, log_all=log_all)
     if options.get("upgrade"):
-        from .upgrade_command import upgrade
+        from .upgrade_command import upgrade_store
 
-        upgrade(home)
+        upgrade_store(home)
     log_json = options.get("log_format") == "json"
     oauth = make_oauth(options.get("oauth_issuer"), options.get("oauth_audience"))
-    server = MossServer(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)
+    server = MossServer(home, bind, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)
     at_a_terminal = is_terminal(STDIN)
     return server.run(
         on_ready=lambda: _announce(server),

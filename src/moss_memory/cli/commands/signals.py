@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.cli.args.built_in import BuiltIn
+    from moss_memory.cli.args.command_declaration import BuiltIn
 
 
 class InterruptHandler:

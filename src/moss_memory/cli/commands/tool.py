@@ -50,15 +50,15 @@ def run_command(command: Command, words: list[str], home: str | None) -> int:
     request = request_of(command, words, home)
     if request is None:
         return 0
-    if "text" in request.extras:
+    if "text" in request.cli_options:
         _ask_for_text(command, request)
-    return execute(command, request, load_settings(request.extras.get("home", home)))
+    return execute(command, request, load_settings(request.cli_options.get("home", home)))
 
 
 def execute(command: Command, request: CommandRequest, config: Config) -> int:
     """Call the tool of a command and print its response."""
     _read_text(command, request)
-    with InterruptHandler(command.operation) as interruptions:
+    with InterruptHandler(command.operation) as interrupt_handler:
         store = Store(config, actor="cli")
         _infer(store, command, request)
         if command.operation.cli.asks:
@@ -67,12 +67,12 @@ def execute(command: Command, request: CommandRequest, config: Config) -> int:
             if not is_confirmed(store, command, request):
                 say("moss: nothing was changed")
                 return 1
-        result = perform(store, command, request, interruptions)
-        if "text" in request.extras:
+        result = perform(store, command, request, interrupt_handler)
+        if "text" in request.cli_options:
             show_text(text_of(result, command.operation.answers))
         else:
             _show(store, command, request, result)
-        if interruptions.deferred:
+        if interrupt_handler.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
@@ -84,16 +84,16 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
     if not request.for_people(terminal=terminal):
         answer(result)
         return
-    plain = "table" in request.extras
+    plain = "table" in request.cli_options
     if terminal and not plain and _confirm(command, request, result):
         return
     operation = command.operation
     if operation.cli.completes:
         result = cli_function(operation.cli.completes)(store, request.arguments, result)
-    # The response of `moss call` has the shape of the called tool's.
+    # The response of `moss call` has the schema of the called tool's.
     called = catalog.find(request.arguments["tool"]) if operation.answers.is_open else operation
-    shape, view = (None, "") if called is None else (called.answers, called.cli.table)
-    answer(result, table=shape, view=view, plain=plain)
+    schema, view = (None, "") if called is None else (called.answers, called.cli.table)
+    answer(result, table=schema, view=view, plain=plain)
     if not plain:
         if "hint" in result:
             say(f"moss: {result['hint']}")
@@ -146,23 +146,23 @@ def _infer(store: Store, command: Command, request: CommandRequest) -> None:
 
 
 def perform(
-    store: Store, command: Command, request: CommandRequest, interruptions: InterruptHandler | None = None
+    store: Store, command: Command, request: CommandRequest, interrupt_handler: InterruptHandler | None = None
 ) -> dict[str, Any]:
     """Make the call of a request with a progress line; reword its errors."""
     operation = command.operation
     assert isinstance(operation, Operation)
-    if "yes" in request.extras:
+    if "yes" in request.cli_options:
         request.arguments.setdefault("dry_run", False)
     only_tried = operation.defaults.get("dry_run") is True and "dry_run" not in request.arguments
     if request.ambiguous_addresses and not operation.writes(request.arguments):
         _resolve_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.slow else None
-    cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
+    cancelled = interrupt_handler.ask if interrupt_handler is not None and interrupt_handler.deferred else None
     try:
         result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
         if only_tried:
             say("moss: a dry run, nothing was changed; repeat the command with --yes to apply it")
-        return _without_copies(store, result) if "copies" in request.extras else result
+        return _without_copies(store, result) if "copies" in request.cli_options else result
     except MossError as error:
         from moss_memory.cli.render.error_text import reword
 
@@ -207,8 +207,8 @@ def _exists(store: Store, fetch: str, address: dict[str, Any]) -> bool:
 def _ask_for_text(command: Command, request: CommandRequest) -> None:
     """Change the request so that its response has a text; refuse contradicting options."""
     arguments = request.arguments
-    if "table" in request.extras or "json" in request.extras:
-        other = "--table" if "table" in request.extras else "--json"
+    if "table" in request.cli_options or "json" in request.cli_options:
+        other = "--table" if "table" in request.cli_options else "--json"
         raise UsageError(f"--text and {other} contradict each other", command=command.words)
     if arguments.get("include_text") is False or arguments.get("format") == "json":
         raise UsageError("--text prints the text, which another option leaves out", command=command.words)
@@ -216,11 +216,11 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
         arguments["include_text"] = True
 
 
-def text_of(result: dict[str, Any], shape: ResponseSchema) -> str:
+def text_of(result: dict[str, Any], schema: ResponseSchema) -> str:
     """Return the single text of a response; refuse a response without one."""
     from moss_memory.cli.render.table import text_in
 
-    text = text_in(result, shape)
+    text = text_in(result, schema)
     if text is None:
         elsewhere = result.get("elsewhere")
         if elsewhere:
@@ -235,7 +235,7 @@ def text_of(result: dict[str, Any], shape: ResponseSchema) -> str:
 def _read_text(command: Command, request: CommandRequest) -> None:
     """Read the text that no option gave from `--file` or stdin."""
     name = command.text
-    path = request.extras.get("file")
+    path = request.cli_options.get("file")
     if name is None:
         return
     if name in request.arguments:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def upgrade(home: str | None) -> dict[str, Any]:
+def upgrade_store(home: str | None) -> dict[str, Any]:
     """Upgrade the store; it is complete or unchanged."""
     with Store(load_settings(home), actor="cli") as store:
         return store.upgrade()

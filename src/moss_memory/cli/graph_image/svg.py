@@ -8,7 +8,7 @@ from __future__ import annotations
 from .graph_layout import Arrow, Box, lay_out
 from .graph_reader import CONTAINS, DEPENDS_ON
 from .palette import FAINT_INK, INK, LINE, PAPER, colours_of, is_settled
-from .text_metrics import cut, measure, one_line, safe, wrap
+from .text_metrics import measure, one_line, safe, truncate, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ class NodeBox:
         """Return the SVG of the head: type and id on the left, status on the right."""
         available = self.box.width - 2 * _PAD
         y = top + _PAD + 3
-        status = cut(self.status, _SMALL, available * 0.45)
+        status = truncate(self.status, _SMALL, available * 0.45)
         taken = measure(status, _SMALL) + (12 if status else 0)
-        name = cut(self.name, _SMALL, available - taken)
+        name = truncate(self.name, _SMALL, available - taken)
         parts = [_text(left + _PAD, y, name, _SMALL, ink)]
         if status:
             parts.append(_text(left + self.box.width - _PAD, y, status, _SMALL, ink, anchor="end", bold=True))
@@ -88,7 +88,7 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
     boxes = {str(node["id"]): NodeBox(node) for node in nodes}
     colours = colours_of(sorted({box.kind for box in boxes.values() if not box.missing}))
-    rels = [cut(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
+    rels = [truncate(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
     arrows = [_to_arrow(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
     width, height = lay_out({name: box.box for name, box in boxes.items()}, arrows)
     legend, legend_width, legend_height = _legend(boxes, colours, max(width, 480.0))
@@ -130,7 +130,9 @@ def _heading(graph: Graph, heading: str, width: float) -> str:
     counts = f"{nodes} {'node' if nodes == 1 else 'nodes'}, {edges} {'edge' if edges == 1 else 'edges'}"
     if graph.more:
         counts += f"; only the {nodes} last changed of more"
-    return _text(0, 12, cut(heading, _HEADING, width), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
+    return _text(0, 12, truncate(heading, _HEADING, width), _HEADING, INK, bold=True) + _text(
+        0, 32, counts, 12.0, FAINT_INK
+    )
 
 
 def _arrow_svg(arrow: Arrow) -> str:
@@ -154,14 +156,14 @@ def _legend(boxes: dict[str, NodeBox], colours: dict[str, tuple[str, str]], widt
     for box in boxes.values():
         counts[box.kind] = counts.get(box.kind, 0) + 1
     entries = [
-        (f"{cut(kind, 11.0, 160.0)} ({counts[kind]})", f'fill="{light}" stroke="{dark}"')
+        (f"{truncate(kind, 11.0, 160.0)} ({counts[kind]})", f'fill="{light}" stroke="{dark}"')
         for kind, (light, dark) in colours.items()
     ]
     settled_statuses = sorted({box.status for box in boxes.values() if box.settled})
     if settled_statuses:
         entries.append(
             (
-                cut(f"faint: {', '.join(settled_statuses)}", 11.0, 260.0),
+                truncate(f"faint: {', '.join(settled_statuses)}", 11.0, 260.0),
                 f'fill="{PAPER}" stroke="{LINE}" stroke-opacity="0.45"',
             )
         )

@@ -40,7 +40,7 @@ def _ems(character: str) -> float:
     return 1.05 if unicodedata.east_asian_width(character) in "WF" else 0.75
 
 
-def cut(text: str, size: float, width: float) -> str:
+def truncate(text: str, size: float, width: float) -> str:
     """Return the text, cut with an ellipsis if it does not fit."""
     if measure(text, size) <= width:
         return text
@@ -79,6 +79,6 @@ def wrap(text: str, size: float, width: float, lines: int) -> list[str]:
         if len(wrapped) == lines:
             rest = " ".join([line, *words]).strip()
             if rest:
-                wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, width)
+                wrapped[-1] = truncate(f"{wrapped[-1]} {rest}", size, width)
             return wrapped
     return [*wrapped, line] if line else wrapped

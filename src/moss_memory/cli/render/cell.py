@@ -75,7 +75,7 @@ def line_of(text: str) -> str:
 
 
 def _format(field: Field, value: Any) -> str:
-    """Return a value on one line: lists with commas, objects by their shape or as JSON."""
+    """Return a value on one line: lists with commas, objects by their schema or as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -88,7 +88,7 @@ def _format(field: Field, value: Any) -> str:
 
 
 def _format_object(field: Field, value: dict[str, Any]) -> str:
-    """Return an object on one line: by its shape, as counts or flags, else as JSON."""
+    """Return an object on one line: by its schema, as counts or flags, else as JSON."""
     if field.kind == "either":
         field = next(one for one in field.of if one.kind == "object")
     if field.kind == "object" and field.of.line is not None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _SENTENCE_CHARS = 24
 
 
-def labelled_fields(answer: dict[str, Any], shape: ResponseSchema) -> Found:
+def labelled_fields(answer: dict[str, Any], schema: ResponseSchema) -> Found:
     """Return the fields of a response by label, including those of opened objects."""
     found: Found = {}
-    for key, field in shape.fields.items():
+    for key, field in schema.fields.items():
         value = answer.get(key)
         if field.shown == "opened":
             for label, inner in labelled_fields(value or {}, field.of).items():

@@ -38,7 +38,7 @@ def secure_descriptors() -> None:
 
 
 def answer(value: Any, *, table: ResponseSchema | None = None, view: str = "", plain: bool = False) -> None:
-    """Print a response: as a table if its shape is given, else as JSON, indented on a terminal.
+    """Print a response: as a table if its schema is given, else as JSON, indented on a terminal.
 
     Invisible characters are escaped in JSON: the value is the same, and an agent that reads the output sees them. A
     terminal gets the `view` of the command, else a table for reading, unless a `plain` one with every column is asked

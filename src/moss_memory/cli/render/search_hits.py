@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 _INDENT = 2
 
 
-def hits_of(hits: list[dict[str, Any]], shape: ResponseSchema, width: int) -> str:
+def hits_of(hits: list[dict[str, Any]], schema: ResponseSchema, width: int) -> str:
     """Return every hit with the name by which it is fetched, uncut, and its whole snippet."""
-    rows = hits if shape.row is None else [shape.row(hit) for hit in hits]
-    return "\n\n".join("\n".join(_lines(row, shape, width)) for row in rows)
+    rows = hits if schema.row is None else [schema.row(hit) for hit in hits]
+    return "\n\n".join("\n".join(_lines(row, schema, width)) for row in rows)
 
 
-def _lines(hit: dict[str, Any], shape: ResponseSchema, width: int) -> list[str]:
+def _lines(hit: dict[str, Any], schema: ResponseSchema, width: int) -> list[str]:
     head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
     about += [hit["status"]] if hit.get("status") else []
-    about.append(cell_of(shape.fields["at"], hit.get("at")).text)
+    about.append(cell_of(schema.fields["at"], hit.get("at")).text)
     description = line_of(", ".join(about))
     first = f"{HIT}{line_of(head)}{HIT_END}"
     if not width or cells(line_of(head)) + 2 + cells(description) <= width:
         lines = [f"{first}  {description}"]
     else:
         lines = [first, *_indent(description, width)]
-    snippet = cell_of(shape.fields["snippet"], hit.get("snippet")).text
+    snippet = cell_of(schema.fields["snippet"], hit.get("snippet")).text
     return [*lines, *(_indent(snippet, width) if snippet not in ("", "-") else [])]
 
 

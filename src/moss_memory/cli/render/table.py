@@ -1,4 +1,4 @@
-"""Responses as tables, rendered from their declared shapes."""
+"""Responses as tables, rendered from their declared schemas."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REMARKS = {
 
 def table_of(
     answer: dict[str, Any],
-    shape: ResponseSchema,
+    schema: ResponseSchema,
     *,
     view: str = "",
     width: int = 0,
@@ -47,12 +47,12 @@ def table_of(
     a `view`, the function that the command declares as its `table`, replaces all that.
     Without a width a list has every column, and nothing is cut.
     """
-    text = cli_function(view)(answer, width) if view and reading else _render(answer, shape, width, reading)
+    text = cli_function(view)(answer, width) if view and reading else _render(answer, schema, width, reading)
     return paint(text, colour=colour)
 
 
-def _render(answer: dict[str, Any], shape: ResponseSchema, width: int, reading: bool) -> str:
-    found = labelled_fields(answer, shape)
+def _render(answer: dict[str, Any], schema: ResponseSchema, width: int, reading: bool) -> str:
+    found = labelled_fields(answer, schema)
     if not found:
         return NOTHING
     lists = {label: one for label, one in found.items() if _is_rows(one[0])}
@@ -68,9 +68,9 @@ def _render(answer: dict[str, Any], shape: ResponseSchema, width: int, reading: 
     return "\n\n".join(block for block in blocks if block) or NOTHING
 
 
-def text_in(answer: dict[str, Any], shape: ResponseSchema) -> str | None:
+def text_in(answer: dict[str, Any], schema: ResponseSchema) -> str | None:
     """Return the single text of a response unchanged, None if it has none."""
-    return next(iter(_texts(labelled_fields(answer, shape))), None)
+    return next(iter(_texts(labelled_fields(answer, schema))), None)
 
 
 def _texts(found: Found) -> list[str]:
@@ -88,47 +88,47 @@ def _listing(
     asked_for = field.shown == "answer"
     if not rows and not asked_for:
         return []
-    shape = field.of.of
-    if shape.name == "Capability":
+    schema = field.of.of
+    if schema.name == "Capability":
         from .record_view import capabilities_table
 
         listing = capabilities_table(rows, width)
-    elif reading and rows and "snippet" in shape.fields:
+    elif reading and rows and "snippet" in schema.fields:
         from .search_hits import hits_of
 
-        listing = hits_of(rows, shape, width)
+        listing = hits_of(rows, schema, width)
     else:
-        listing = rows_of(rows, shape, width, reading=reading)
+        listing = rows_of(rows, schema, width, reading=reading)
     blocks = [listing if alone and asked_for else f"{label}:\n{listing}"]
-    if shape.name == "Entity":
+    if schema.name == "Entity":
         from .record_view import sources_table
 
         blocks += [sources_table(entity, width) for entity in rows if entity.get("provenance")]
     return blocks
 
 
-def rows_of(items: list[dict[str, Any]], shape: ResponseSchema, width: int, *, reading: bool = False) -> str:
-    """Return objects of one shape as rows, in the columns that have values."""
+def rows_of(items: list[dict[str, Any]], schema: ResponseSchema, width: int, *, reading: bool = False) -> str:
+    """Return objects of one schema as rows, in the columns that have values."""
     if not items:
         return NOTHING
-    rows = items if shape.row is None else [shape.row(item) for item in items]
-    declared = shape.table or [TableColumn(key, least=8, goes=at) for at, key in enumerate(shape.fields)]
+    rows = items if schema.row is None else [schema.row(item) for item in items]
+    declared = schema.table or [TableColumn(key, least=8, goes=at) for at, key in enumerate(schema.fields)]
     if not width and not reading:
-        return _plain_table(declared, rows, shape)
-    text = next((one.key for one in declared if shape.fields.get(one.key, _COMPUTED).shown == "whole"), None)
+        return _plain_table(declared, rows, schema)
+    text = next((one.key for one in declared if schema.fields.get(one.key, _COMPUTED).shown == "whole"), None)
     if reading and text is not None:
-        return _text_blocks(declared, rows, shape, text, width)
+        return _text_blocks(declared, rows, schema, text, width)
     columns = [column for column in declared if column.tells(rows)]
-    same = _constant_columns(columns, [_cells_of(row, columns, shape) for row in rows]) if reading else {}
+    same = _constant_columns(columns, [_cells_of(row, columns, schema) for row in rows]) if reading else {}
     columns = [column for column in columns if column not in same]
-    shown = [_cells_of(row, columns, shape) for row in rows]
+    shown = [_cells_of(row, columns, schema) for row in rows]
     constants = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
     table = align_rows(columns, shown, width=width, reading=reading)
     return "\n".join([table, "", *wrap_text(f"All: {constants}", width)]) if constants else table
 
 
-def _cells_of(row: dict[str, Any], columns: Sequence[TableColumn], shape: ResponseSchema) -> list[Cell]:
-    return [cell_of(shape.fields.get(column.key, _COMPUTED), row.get(column.key)) for column in columns]
+def _cells_of(row: dict[str, Any], columns: Sequence[TableColumn], schema: ResponseSchema) -> list[Cell]:
+    return [cell_of(schema.fields.get(column.key, _COMPUTED), row.get(column.key)) for column in columns]
 
 
 def _is_scalar(field: Field) -> bool:
@@ -136,25 +136,25 @@ def _is_scalar(field: Field) -> bool:
     return (field.shown != "never" and field.kind in _SCALARS) or (field.kind == "list" and field.of.kind in _SCALARS)
 
 
-def _plain_table(declared: Sequence[TableColumn], rows: list[dict[str, Any]], shape: ResponseSchema) -> str:
+def _plain_table(declared: Sequence[TableColumn], rows: list[dict[str, Any]], schema: ResponseSchema) -> str:
     """Return rows with every column that has a value, those of the screen first; cut nothing."""
     keys = [column.key for column in declared]
     titles = {column.key: column.title for column in declared}
-    keys += [key for key, field in shape.fields.items() if key not in titles and _is_scalar(field)]
+    keys += [key for key, field in schema.fields.items() if key not in titles and _is_scalar(field)]
     columns = [
         TableColumn(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
     ]
-    return align_rows(columns, [_cells_of(row, columns, shape) for row in rows])
+    return align_rows(columns, [_cells_of(row, columns, schema) for row in rows])
 
 
 def _text_blocks(
-    declared: Sequence[TableColumn], rows: list[dict[str, Any]], shape: ResponseSchema, text: str, width: int
+    declared: Sequence[TableColumn], rows: list[dict[str, Any]], schema: ResponseSchema, text: str, width: int
 ) -> str:
     """Return rows with a long text as blocks: the other columns on one line, then the text, wrapped."""
     columns = [column for column in declared if column.key != text and column.tells(rows)]
     blocks = []
     for row in rows:
-        shown = [cell.text for cell in _cells_of(row, columns, shape)]
+        shown = [cell.text for cell in _cells_of(row, columns, schema)]
         heading = "  ".join(part for part in shown if part not in ("-", line_of(str(row.get(text) or ""))))
         lines = [f"{HIT}{line}{HIT_END}" for line in wrap_text(heading, width, indent=4)]
         for line in printable(str(row.get(text) or ""), keep_lines=True).strip("\n").split("\n"):
@@ -179,11 +179,11 @@ def _sides(sides: Found, width: int) -> str:
     if not sides:
         return ""
     states = [value or {} for _, value in sides.values()]
-    shape = next(iter(sides.values()))[0].of
-    known = [key for key in shape.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
+    schema = next(iter(sides.values()))[0].of
+    known = [key for key in schema.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
     fields = [key for key in known if any(state.get(key) for state in states)]
     columns = [TableColumn("field"), *(TableColumn(label, least=10) for label in sides)]
-    rows = [[Cell(key), *(cell_of(shape.fields[key], state.get(key)) for state in states)] for key in fields]
+    rows = [[Cell(key), *(cell_of(schema.fields[key], state.get(key)) for state in states)] for key in fields]
     return align_rows(columns, rows, width=width) if rows else ""
 
 

@@ -8,18 +8,18 @@ from .style import wants_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Line = tuple[str, str]
+    MarkedLine = tuple[str, str]
     """The kind of a line ("head", "@", "-", "+" or " ") and the line."""
 
 _COLOURS = {"head": "1", "@": "36", "-": "31", "+": "32"}
 _NO_NEWLINE = (" ", "\\ No newline at end of file")
 
 
-def diff_lines(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Line]:
+def diff_lines(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[MarkedLine]:
     """Return the lines of a unified diff of every part that differs; `old` and `new` are the labels."""
     import difflib  # imported only by `moss diff`
 
-    found: list[Line] = []
+    found: list[MarkedLine] = []
     for name, before, after in parts:
         was, now = (f"{label} {name}".rstrip() for label in (old, new))
         for number, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), was, now)):
@@ -34,7 +34,7 @@ def _lines(text: str) -> list[str]:
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
 
-def show_difference(lines: list[Line]) -> None:
+def show_difference(lines: list[MarkedLine]) -> None:
     """Print a diff, with colours on a terminal unless they are switched off."""
     if not is_terminal(STDOUT):
         show_text("".join([f"{line}\n" for _, line in lines]))

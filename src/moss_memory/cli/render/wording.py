@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from moss_memory.cli.args.built_in import BuiltIn
+    from moss_memory.cli.args.command_declaration import BuiltIn
     from moss_memory.registry.operation import Operation
 
 _MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: (?:\"?(\w+)\"?|\{([^`{}]*)\}))?`")

@@ -28,9 +28,9 @@ class ServerClock:
     """The time of the server, extrapolated by the monotonic clock of this machine and measured regularly."""
 
     def __init__(self) -> None:
-        self._ahead_ms = 0.0
+        self._offset_ms = 0.0
         """The offset of the server's clock to the monotonic clock."""
-        self._wall_ahead_ms = 0.0
+        self._wall_offset_ms = 0.0
         self._measured_s: float | None = None
 
     def measure(self, connection: Connection) -> None:
@@ -39,8 +39,8 @@ class ServerClock:
         row = connection.execute(f"select {CLOCK}").fetchone()
         assert row is not None, "the statement always gives one"
         now_s = time.monotonic()
-        self._ahead_ms = int(row[0]) - (before_s + now_s) * 500
-        self._wall_ahead_ms = wall_clock_ms() - now_s * 1000
+        self._offset_ms = int(row[0]) - (before_s + now_s) * 500
+        self._wall_offset_ms = wall_clock_ms() - now_s * 1000
         self._measured_s = now_s
 
     def is_stale(self) -> bool:
@@ -51,8 +51,8 @@ class ServerClock:
         now_s = time.monotonic()
         if self._measured_s is None or now_s - self._measured_s > RENEW_S:
             return True
-        return abs(wall_clock_ms() - now_s * 1000 - self._wall_ahead_ms) > STEP_MS
+        return abs(wall_clock_ms() - now_s * 1000 - self._wall_offset_ms) > STEP_MS
 
     def at(self, monotonic_s: float) -> int:
         """Return the time of the server at a moment of the monotonic clock."""
-        return int(monotonic_s * 1000 + self._ahead_ms)
+        return int(monotonic_s * 1000 + self._offset_ms)

@@ -12,17 +12,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .postings import Postings
+from .posting_blocks import Postings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.storage.engine import Parameters, Row
 
     from .engine import PostgresEngine
-    from .postings import Numbers
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
-    Key = tuple[int, int]
+    DocumentKey = tuple[int, int]
     """The number of a segment with its tag: a restored backup may assign the same number again."""
     Columns = tuple[Numbers, ...]
     """For each document the slot, number, length, live flag and hash of the workspace."""
@@ -91,7 +91,7 @@ class Buffered:
 class Documents:
     """All documents of one snapshot, in the order of their slots. Never changed once made."""
 
-    def __init__(self, segments: dict[Key, Columns], buffered: Buffered) -> None:
+    def __init__(self, segments: dict[DocumentKey, Columns], buffered: Buffered) -> None:
         self.segments = segments
         self.buffered = buffered
         parts = sorted([buffered.columns(), *segments.values()], key=lambda part: part[0][:1].tolist())
@@ -122,7 +122,7 @@ class DocumentTable:
         self._engine = tx._engine
         self._known = known = _known.get(self._engine) or Documents({}, Buffered.of(_EMPTY))
         current = np.frombuffer(buffered or b"", dtype=_KEY)
-        self._segments: list[Key] = np.frombuffer(segments or b"", dtype=_KEY).tolist()
+        self._segments: list[DocumentKey] = np.frombuffer(segments or b"", dtype=_KEY).tolist()
         cached = known.buffered.rows["tag"]
         if np.array_equal(cached, current["tag"]):  # the usual case, in a hundredth of the time
             self._keep, new = np.ones(len(cached), dtype=bool), []

@@ -20,7 +20,7 @@ from .clock import CLOCK, ServerClock, is_wall_clock
 from .connections import Connections, is_idle
 from .error_mapping import busy_error, is_lost, public_error
 from .retry import read_with_retry, run_with_retry
-from .schema import prepare, refuse_unusable, upgrade, version_of
+from .schema import prepare_schema, refuse_unusable, upgrade_schema, version_of
 from .term_dictionary import TermDictionary
 from .transaction import PostgresTransaction, PostgresWrite
 from .url import without_password
@@ -140,7 +140,7 @@ class PostgresEngine:
 
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
-            self._seen_version = prepare(connection, self._schema)
+            self._seen_version = prepare_schema(connection, self._schema)
             self._prepared = self.was_open = True
         self._clock.measure(connection)
 
@@ -159,7 +159,7 @@ class PostgresEngine:
 
         with self._unprepared_connection() as connection:
             try:
-                return upgrade(connection, MigrationTransaction(self, call, connection).index_queued)
+                return upgrade_schema(connection, MigrationTransaction(self, call, connection).index_queued)
             finally:
                 self._prepared = False
 

@@ -8,7 +8,7 @@ from moss_memory.errors import MossError
 
 from .documents import BUFFERED, Buffered
 from .indexer import TokenizedDocument
-from .postings import BLOCK_COLUMNS, Postings
+from .posting_blocks import BLOCK_COLUMNS, Postings
 from .segments import SEGMENTS_LOCK
 from .term_dictionary import TERMS_LOCK
 

@@ -45,7 +45,7 @@ class SchemaMigration:
         self.is_additive = ADDITIVE[self.sql.partition("\n")[0]]
 
 
-def prepare(connection: Connection, wanted: int) -> int:
+def prepare_schema(connection: Connection, wanted: int) -> int:
     """Return the version of the schema, with which this Moss can work; create it if the database is empty.
 
     A negative version marks an unfinished bulk load: only the loading process may open it.
@@ -102,7 +102,7 @@ def _create(connection: Connection, wanted: int) -> int:
     return _in_transaction(connection, create)
 
 
-def upgrade(connection: Connection, index: Callable[[], None]) -> tuple[int, int]:
+def upgrade_schema(connection: Connection, index: Callable[[], None]) -> tuple[int, int]:
     """Bring the schema up to date in one transaction; return the versions before and after.
 
     No writer runs meanwhile. `index` indexes the documents that a migration has queued.

@@ -11,7 +11,7 @@ import numpy as np
 from . import segment_size
 from .codec import deltas, encode_varints
 from .documents import BUFFERED, SEGMENT_COLUMNS, Buffered, hash_workspace
-from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_deltas, keys_of, shared_key
+from .posting_blocks import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_deltas, keys_of, shared_key
 from .term_dictionary import TERMS_LOCK
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import Row
 
     from .documents import Columns
-    from .postings import Numbers
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
 DELETED_SHARE = 8

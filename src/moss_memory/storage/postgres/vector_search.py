@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .posting_lists import Index
+from .index_reader import IndexReader
 from .word_search import PostgresFilters, PostgresWordQuery, by_words
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ class PostgresSearchIndex:
         self.call = tx.call
         self.identity: object = None
         self._tx = tx
-        self._index = Index(tx)
+        self._index = IndexReader(tx)
         self.vector_rows: VectorRows = PostgresVectors(tx)
 
     def begin(self) -> None:

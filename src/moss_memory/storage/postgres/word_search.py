@@ -26,7 +26,7 @@ from moss_memory.search.request import (
 )
 from moss_memory.search.tokens import WordRange, forms_of
 
-from .posting_lists import Index, MatchEvaluator
+from .index_reader import IndexReader, MatchEvaluator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from moss_memory.search.query import Query
     from moss_memory.search.request import SearchRequest
 
-    from .posting_lists import Weights
-    from .postings import Numbers
+    from .index_reader import Weights
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
 MANY = 1000
@@ -53,7 +53,7 @@ _LEAST_IDF = 1e-6
 def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
     """Return one page of hits by words, in a stable order."""
     query = request.query
-    index = Index(tx)
+    index = IndexReader(tx)
     if query.expression is None:
         filters = PostgresFilters(tx, request, index, without=query.unwanted)
         words = PostgresWordQuery(index, query)
@@ -85,7 +85,7 @@ class PostgresFilters(SearchFilters):
         self,
         tx: PostgresTransaction,
         request: SearchRequest,
-        index: Index,
+        index: IndexReader,
         *,
         without: Operand | Expression | None = None,
     ) -> None:
@@ -169,7 +169,7 @@ def top_positions(scores: Numbers, most: int) -> Numbers:
     return np.flatnonzero(scores >= np.partition(scores, -most)[-most])
 
 
-def bm25(index: Index, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
+def bm25(index: IndexReader, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
     """Return the bm25 of every document as FTS5 computes it, given the document count and weights of each phrase."""
     found = np.zeros(len(index.all))
     for hits, (at, weights) in phrases:
@@ -184,7 +184,7 @@ def bm25(index: Index, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
 class PostgresWordQuery:
     """A natural question looked up in the index: its words in all their forms, the rarest first."""
 
-    def __init__(self, index: Index, query: Query) -> None:
+    def __init__(self, index: IndexReader, query: Query) -> None:
         self._index = index
         spans = [WordRange(word, stem) for word, stem in zip(query.words, query.stems, strict=True)]
         index.load_terms([(span.beginning, span.end) for span in spans], query.words)

@@ -21,8 +21,8 @@ from .file_kind import (
     refuse_special,
     schema_of,
 )
+from .functions import add_functions
 from .functions import only_value as only_value
-from .functions import prepare
 from .open_files import is_changed, log_changed
 from .schema_check import check_schema
 from .schema_migrations import SCHEMA_VERSION, migrations_after
@@ -46,7 +46,7 @@ def open_writer(path: str) -> apsw.Connection:
     forget_restored_log(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    prepare(connection)
+    add_functions(connection)
     distrust(connection)
     set_pragma(connection, "secure_delete = on", 1)
     version = _schema_through_log(connection, path)
@@ -77,7 +77,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         connection = open_readonly(path)
         version = schema_of(connection, path)
         follows = False
-    prepare(connection)
+    add_functions(connection)
     connection.execute("pragma trusted_schema = off")
     connection.execute("pragma query_only = on")
     if version == SCHEMA_VERSION:
@@ -116,7 +116,7 @@ def open_readonly(path: str) -> apsw.Connection:
 def open_empty() -> apsw.Connection:
     """Return an empty store in memory with the newest schema, for reads if there is no store."""
     connection = apsw.Connection(":memory:")
-    prepare(connection)
+    add_functions(connection)
     migrate(connection)
     connection.execute("pragma query_only = on")
     return connection

@@ -15,7 +15,7 @@ LIMIT_S = 5.0
 """The time limit for the check of the rows."""
 
 
-def explain(connection: apsw.Connection, home: str, *, is_large: bool) -> MossError | None:
+def diagnose_damage(connection: apsw.Connection, home: str, *, is_large: bool) -> MossError | None:
     """Return the error for damaged rows or a damaged index; None if both are sound."""
     try:
         found = faults(connection, limit_s=LIMIT_S)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 COUNTERS = "numbers"
 """The table of counters: its rows stay and are reset."""
-TABLES = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
+SELECT_TABLES = (
+    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
+)
 _DERIVED = ("vectors", "unembedded", "activity", "capsule_tags", "remembered")
 """Tables derived from texts, tags, events or answers, besides those of `access.PREFIX`."""
 
@@ -49,4 +51,4 @@ def truncate_all(tx: Transaction, *, but: tuple[str, ...]) -> None:
 
 
 def _tables(tx: ReadTransaction) -> list[str]:
-    return [name for (name,) in tx.rows(TABLES)]
+    return [name for (name,) in tx.rows(SELECT_TABLES)]

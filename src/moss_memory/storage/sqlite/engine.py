@@ -176,11 +176,11 @@ class SqliteEngine:
 
     def restore(self, backup: str, *, call: CallContext) -> str | None:
         """Replace the store by a backup under the write lock; return the name of the copy of the old one."""
-        from .restore_backup import discard, prepare, swap
+        from .restore_backup import copy_backup, discard, swap
 
         self._refuse_after_fork()
         make_private_folder(self._home)
-        prepared = prepare(self._path, backup)
+        prepared = copy_backup(self._path, backup)
         try:
             with self.hold() as hold, hold:
                 hold.acquire(WRITE_TIMEOUT_S, call)
@@ -255,9 +255,9 @@ class SqliteEngine:
         return columns(tx, table)
 
     def upgrade(self, *, call: CallContext) -> tuple[int, int]:
-        from .schema_upgrade import upgrade
+        from .schema_upgrade import upgrade_schema
 
-        return upgrade(self, self._path, call)
+        return upgrade_schema(self, self._path, call)
 
     def finish_load(self, *, call: CallContext) -> None:
         """Give the database its final name, under the lock that keeps others from creating one."""
@@ -366,24 +366,24 @@ class SqliteEngine:
 
     def _damage_error(self) -> MossError | None:
         """Return the error for damaged rows or a damaged index if there are any, else None."""
-        from .diagnosis import explain
+        from .diagnosis import diagnose_damage
 
         try:
             reader = self.readers.acquire(self._prepare)
         except (MossError, OSError, apsw.Error):
             return None
         try:
-            return explain(reader.connection, self._home, is_large=self.is_large())
+            return diagnose_damage(reader.connection, self._home, is_large=self.is_large())
         finally:
             reader.lasts = False
             self.readers.give_back(reader)
 
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
-        from moss_memory.storage.sqlite.repair.salvage import salvage
+        from moss_memory.storage.sqlite.repair.salvage import salvage_rows
 
         with self.hold() as hold, hold:
             hold.acquire(WRITE_TIMEOUT_S, call)
-            return salvage(self._path, target)
+            return salvage_rows(self._path, target)
 
     def erase(self, call: CallContext, *, timeout_s: float) -> bool:
         """Remove all deleted bytes from the disk; return False while a reader uses the write-ahead log."""

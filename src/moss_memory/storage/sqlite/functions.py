@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def prepare(connection: apsw.Connection) -> None:
+def add_functions(connection: apsw.Connection) -> None:
     """Register `moss_words`, which triggers and a view use, `greatest`, and the binding of lists as JSON."""
     # Innocuous: it has no side effect, so any schema may use it.
     flags = apsw.SQLITE_INNOCUOUS

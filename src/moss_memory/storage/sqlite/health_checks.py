@@ -56,7 +56,9 @@ def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Itera
     replaced = replaced_logs(os.path.join(call.config.home, engine.files()[0]))
     if replaced:
         yield CheckResult("replaced", PENDING, found=replaced)
-    yield from _attempt(engine, call, "meaning", lambda connection: _meaning(connection, call.config.model_folder))
+    yield from _attempt(
+        engine, call, "meaning", lambda connection: _semantic_search(connection, call.config.model_folder)
+    )
 
 
 def _attempt(
@@ -135,7 +137,7 @@ def _erasures(connection: apsw.Connection) -> Iterator[CheckResult]:
     yield _waiting("erasures", only_value(connection, "select count(*) from erasures"))
 
 
-def _meaning(connection: apsw.Connection, folder: str) -> Iterator[CheckResult]:
+def _semantic_search(connection: apsw.Connection, folder: str) -> Iterator[CheckResult]:
     found: Any = connection.execute("select model, count(*) from vectors group by model order by model")
     made = dict(found)
     count = only_value(connection, "select count(*) from unembedded")

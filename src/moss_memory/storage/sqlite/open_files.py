@@ -42,7 +42,7 @@ class OpenFiles:
         self._size_bytes = self._seen_bytes = status.st_size
         self._log = file_identity(path + _LOG)
         self._refuse_other_log()
-        self._frames = Log(path + _LOG, connection)
+        self._frames = WalFile(path + _LOG, connection)
 
     def is_in_place(self) -> bool:
         """Return True if the open database is the file at its path."""
@@ -94,7 +94,7 @@ class OpenFiles:
         if self._seen_bytes < self._size_bytes:
             page = self._connection.pragma("page_size")
             if page * only_value(self._connection, "pragma page_count") > self._seen_bytes and not self._is_whole():
-                raise cut(self._path)
+                raise truncated_error(self._path)
         self._size_bytes = self._seen_bytes
 
     def _is_whole(self) -> bool:
@@ -139,7 +139,7 @@ class OpenFiles:
             raise log_removed(self._path)
 
 
-class Log:
+class WalFile:
     """The log of one connection, and its last known state; the caller holds the write lock."""
 
     def __init__(self, path: str, connection: apsw.Connection) -> None:
@@ -188,7 +188,7 @@ class Log:
 def is_changed(path: str, connection: apsw.Connection) -> bool:
     """Return True if another program has changed the log; False if there is no log."""
     try:
-        log = Log(path + "-wal", connection)
+        log = WalFile(path + "-wal", connection)
         try:
             return not log.is_sound()
         finally:
@@ -227,7 +227,7 @@ def log_changed(path: str) -> MossError:
     )
 
 
-def cut(path: str) -> MossError:
+def truncated_error(path: str) -> MossError:
     """Return the error for a truncated database."""
     return MossError(
         "STORAGE_CORRUPT",

@@ -26,7 +26,7 @@ from .backup import (
 from .connections import distrust, migrate, open_readonly, run_migrations
 from .error_mapping import BUSY_TIMEOUT_MS, storage_error
 from .file_kind import EMPTY, ORIGINAL, RESTORED_LOG, forget_restored_log, refuse_special, schema_of
-from .functions import prepare as add_functions
+from .functions import add_functions
 from .rows_check import faults
 from .schema_check import differences, foreign_schema
 from .schema_migrations import SCHEMA_VERSION
@@ -36,7 +36,7 @@ _COMPANIONS = ("-wal", "-shm")
 _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 
 
-def prepare(path: str, backup: str) -> str:
+def copy_backup(path: str, backup: str) -> str:
     """Return a copy of the backup beside the store, migrated to the newest schema; refuse a damaged backup.
 
     It needs no lock: no other process has the copy's name.

@@ -10,7 +10,7 @@ from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_name
 from moss_memory.storage import consistency
 
-from .dump import TABLES
+from .dump import SELECT_TABLES
 from .repair.encoding_check import rows_with_invalid_text
 
 TYPE_CHECKING = False
@@ -128,7 +128,7 @@ def faults(connection: apsw.Connection, *, references: bool = True, limit_s: flo
 
 
 def _find_faults(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
-    tables: list[Any] = connection.execute(TABLES).fetchall()
+    tables: list[Any] = connection.execute(SELECT_TABLES).fetchall()
     for (table,) in tables:
         yield from _find_invalid_values(connection, table)
     yield from _find_invalid_sequences(connection)

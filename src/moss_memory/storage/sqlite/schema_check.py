@@ -12,7 +12,7 @@ import apsw
 
 from moss_memory.errors import MossError
 
-from .functions import prepare
+from .functions import add_functions
 from .schema_migrations import SCHEMA_VERSION, migrations_after
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def _expected(version: int) -> dict[tuple[str, str], str]:
     """Return the objects that the migrations up to this version make, as this SQLite writes them."""
     connection = apsw.Connection(":memory:")
     try:
-        prepare(connection)
+        add_functions(connection)
         for number, sql in migrations_after(0):
             if number <= version:
                 for _ in connection.execute(sql):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 60.0
 
 
-def upgrade(engine: SqliteEngine, path: str, call: CallContext) -> tuple[int, int]:
+def upgrade_schema(engine: SqliteEngine, path: str, call: CallContext) -> tuple[int, int]:
     """Migrate the schema; return its versions before and after, the newest if there is no store yet."""
     if not engine.exists():
         return SCHEMA_VERSION, SCHEMA_VERSION

@@ -18,13 +18,13 @@ from moss_memory.rows.bulk_changes import (
     change_all,
     is_not_dry_run,
     new_labels,
-    purge,
+    purge_deleted,
     required_filters,
 )
 from moss_memory.rows.list_filters import ListFilters, filters_from
 
 from .artifact_rows import versioned
-from .artifact_tools import Kind, lifetime, normalize_kind, sweep_expired
+from .artifact_tools import ArtifactKind, lifetime, normalize_kind, sweep_expired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def artifact_bulk_delete(
     tx: Transaction,
     *,
     workspace: Workspace | None = None,
-    kind: Kind | None = None,
+    kind: ArtifactKind | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -86,7 +86,7 @@ def artifact_bulk_update(
     tx: Transaction,
     *,
     workspace: Workspace | None = None,
-    kind: Kind | None = None,
+    kind: ArtifactKind | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -121,7 +121,7 @@ def artifact_bulk_update(
     visible=False,
     writes_if=is_not_dry_run,
     answers=PURGED,
-    cli=Cli(hidden=True, options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.purge"),
+    cli=Cli(hidden=True, options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.run_purge"),
     example="moss purge --type artifact --older-than 7d",
 )
 def artifact_purge(
@@ -132,7 +132,7 @@ def artifact_purge(
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
     """Remove soft-deleted artifacts for good, with their versions: from the store, the search index and the disk."""
-    return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
+    return purge_deleted(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
 def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> ListFilters:

@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 
 _RESTORE_FILTERS = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
 ArtifactRestoreFilters = Annotated[dict[str, Any], _RESTORE_FILTERS]
-Kind = Annotated[str, "type of the data, e.g. explorer-finding"]
+ArtifactKind = Annotated[str, "type of the data, e.g. explorer-finding"]
 Data = Annotated[dict[str, Any], "structured content, a JSON object", {"own_limit": True}]
 ArtifactText = Annotated[str, "rendered view for LLMs", {"own_limit": True}]
 TtlSeconds = Annotated[int, {"minimum": 1}, "seconds until it expires"]
-ExpectedVersion = Annotated[int, "update only this version; mode is ignored"]
+ExpectedArtifactVersion = Annotated[int, "update only this version; mode is ignored"]
 Validate = Annotated[bool, "check data against the kind's schema"]
 IncludeExpired = Annotated[bool, "also expired ones"]
 OrderBy = Annotated[Literal["updated_at", "created_at"], "newest first by this"]
@@ -129,7 +129,7 @@ def _propose_kind(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, A
 def artifact_store(
     tx: Transaction,
     *,
-    kind: Kind,
+    kind: ArtifactKind,
     data: Data,
     workspace: Workspace = DEFAULT_WORKSPACE,
     name: Name | None = None,
@@ -139,7 +139,7 @@ def artifact_store(
     role: Role | None = None,
     tags: Tags | None = None,
     ttl_seconds: TtlSeconds | None = None,
-    expected_version: ExpectedVersion | None = None,
+    expected_version: ExpectedArtifactVersion | None = None,
     mode: StoreMode = "error",
     validate: Validate = False,
 ) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def artifact_list(
     tx: ReadTransaction,
     *,
     workspace: Workspace | None = None,
-    kind: Kind | None = None,
+    kind: ArtifactKind | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
 AppendMode = Annotated[Literal["append", "replace"], "add to the section, or replace it"]
-Format = Annotated[Literal["markdown", "json"], "one text, or its parts"]
+ComposeFormat = Annotated[Literal["markdown", "json"], "one text, or its parts"]
 AppendedText = Annotated[str, "text", {"own_limit": True}]
 SectionName = Annotated[str, "a header as it is written"]
 SectionNames = Annotated[list[str], "keep only these headers"]
@@ -175,7 +175,7 @@ def capsule_compose(
     *,
     items: list[Ref],
     sections: SectionNames | None = None,
-    format: Format = "markdown",
+    format: ComposeFormat = "markdown",
     store_as: StoreAs | None = None,
 ) -> dict[str, Any]:
     """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing.

@@ -6,8 +6,7 @@ import json
 import os
 import time
 
-from moss_memory.registry.argument_types import Annotated, Literal
-from moss_memory.registry.arguments import Days, FilePath, IncludeDeleted, Workspace
+from moss_memory.registry.arguments import Days, FilePath, ImportMode, IncludeDeleted, Workspace
 from moss_memory.registry.cli_traits import Cli, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
@@ -20,7 +19,7 @@ from moss_memory.registry.responses import (
     moment,
     text,
 )
-from moss_memory.rows.bulk_changes import PURGE_OPTIONS, PURGED, DryRun, is_not_dry_run, purge
+from moss_memory.rows.bulk_changes import PURGE_OPTIONS, PURGED, DryRun, is_not_dry_run, purge_deleted
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.storage.files.sandbox import ExportFile, ImportFile, large_warning, refuse_large
 from moss_memory.storage.origin import find_origin
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 
 FORMAT_VERSION = "1.0"
 _BATCH_LINES = 200
@@ -164,7 +162,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     slow=True,
     writes_if=is_not_dry_run,
     answers=PURGED,
-    cli=Cli(options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.purge", sentence="{message}."),
+    cli=Cli(options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.run_purge", sentence="{message}."),
     example="moss purge --older-than 7d",
     words=(
         "empty the trash, free disk space, permanently delete, clean up deleted, garbage, reclaim space, remove "
@@ -180,7 +178,7 @@ def capsule_purge(
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
     """Remove capsules that were deleted before, for good: store, versions, index and disk; for others `moss_erase`."""
-    return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
+    return purge_deleted(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
 def write_lines(

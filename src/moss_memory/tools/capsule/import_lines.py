@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Where = dict[str, Any]
     """The position of a record: the number of its line, and its file if there are several."""
-    Line = tuple[Where, dict[str, Any]]
+    ImportLine = tuple[Where, dict[str, Any]]
     """The position of a record, and the columns of its row."""
 
 _LABELS = ("source", "run_id", "phase", "role")
@@ -74,9 +74,9 @@ class InvalidRecordError(Exception):
     """Raised for a record that cannot become a row."""
 
 
-def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[Line], list[dict[str, Any]]]:
+def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[ImportLine], list[dict[str, Any]]]:
     """Return the rows of valid lines and the errors of the others, without reading the store."""
-    valid: list[Line] = []
+    valid: list[ImportLine] = []
     wrong: list[dict[str, Any]] = []
     for count, (number, record) in enumerate(records, 1):
         if count % 1000 == 0:
@@ -114,7 +114,7 @@ class LineImporter:
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
-    def add(self, lines: list[Line]) -> None:
+    def add(self, lines: list[ImportLine]) -> None:
         """Import rows in one statement if none collides, which takes half the time, else one by one.
 
         The search index is flushed after each statement, not after each row.
@@ -148,7 +148,7 @@ class LineImporter:
         for where, row in lines:
             self._import_one(where, row)
 
-    def _without_equal(self, lines: list[Line]) -> list[Line]:
+    def _without_equal(self, lines: list[ImportLine]) -> list[ImportLine]:
         """Return the lines of which the store has no equal row under the same id or name.
 
         A line after another one for the same row stays.

@@ -73,7 +73,7 @@ _TOOL = ResponseSchema(
 )
 def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
     """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
-    from .tool_search import search_tools, serialize_description, visible_tools  # it imports every tool
+    from .tool_ranking import search_tools, serialize_description, visible_tools  # it imports every tool
 
     if query is not None and not query.strip():
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
@@ -124,7 +124,7 @@ def _choose(found: list[str], most: int, call: CallContext) -> list[str]:
 
 
 def _summarize(name: str, call: CallContext) -> PreserializedDict:
-    from .tool_search import summary_of
+    from .tool_ranking import summary_of
 
     tool = {"name": name, "summary": summary_of(name), "listed": call.is_listed is None or call.is_listed(name)}
     return PreserializedDict(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-Since = Annotated[str, "date, time or age (7d)"]
+ActivitySince = Annotated[str, "date, time or age (7d)"]
 By = Annotated[str, "token's name"]
 ToolName = Annotated[str, "name of a tool"]
 
@@ -59,7 +59,7 @@ def moss_log(
     tx: ReadTransaction,
     *,
     by: By | None = None,
-    since: Since | None = None,
+    since: ActivitySince | None = None,
     tool: ToolName | None = None,
     workspace: Workspace | None = None,
     limit: Limit = 50,

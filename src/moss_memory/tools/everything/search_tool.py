@@ -36,8 +36,8 @@ SearchTypes = Annotated[
     list[Literal["capsule", "artifact", "note", "node", "task", "record"]],
     "all by default; cards are nodes, steps are tasks",
 ]
-Since = Annotated[str, "first date or time of `at`, e.g. 2026-05-01"]
-Until = Annotated[str, "last date or time, included"]
+SearchAfter = Annotated[str, "first date or time of `at`, e.g. 2026-05-01"]
+SearchBefore = Annotated[str, "last date or time, included"]
 
 _LAST = 1 << 53
 """Later than any date."""
@@ -103,8 +103,8 @@ def moss_search(
     types: SearchTypes | None = None,
     workspace: Workspace | None = None,
     run_id: RunId | None = None,
-    after: Since | None = None,
-    before: Until | None = None,
+    after: SearchAfter | None = None,
+    before: SearchBefore | None = None,
     search_mode: SearchMode = "both",
     limit: Limit = 20,
     offset: Offset = 0,

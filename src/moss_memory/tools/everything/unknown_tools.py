@@ -54,7 +54,7 @@ def _spelled_alike(tool: str, known: list[str]) -> str | None:
 
 def _alike_by_words(tool: str, known: list[str]) -> str | None:
     """Return the tool that shares a whole word with this name and matches its words best; None if none does."""
-    from .tool_search import search_tools
+    from .tool_ranking import search_tools
 
     words = words_of_name(tool)
     found = search_tools(" ".join(words))

@@ -15,8 +15,7 @@ from moss_memory.storage.queries import load_queries
 from moss_memory.transfer.families import records as record
 from moss_memory.transfer.families.artifacts import ARTIFACTS
 from moss_memory.transfer.families.capsules import CAPSULES
-from moss_memory.transfer.reasoning_task_import import TABLES as WORK_TABLES
-from moss_memory.transfer.reasoning_task_import import delete_reasoning_and_tasks
+from moss_memory.transfer.reasoning_task_import import TABLES_BY_NAME, delete_reasoning_and_tasks
 
 from .workspace_tools import figures
 
@@ -32,7 +31,7 @@ NewWorkspaceName = Annotated[str, "its name from now on"]
 sql = load_queries(__file__)
 
 _NAMED = (CAPSULES, ARTIFACTS)
-_TABLES = (*WORK_TABLES.values(), *record.TABLES)
+_TABLES = (*TABLES_BY_NAME.values(), *record.TABLES)
 _HELD = {
     "capsules": "active capsules",
     "artifacts": "active artifacts",

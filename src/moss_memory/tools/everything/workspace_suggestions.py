@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_WORKSPACES = 10
 
 
-def advise_missing(tx: ReadTransaction, *, tool: str, arguments: dict[str, Any], error: MossError) -> None:
+def suggest_for_missing(tx: ReadTransaction, *, tool: str, arguments: dict[str, Any], error: MossError) -> None:
     """Add to the error of a call without a workspace the existing ones, and the call with the only possible one."""
     known = [one["workspace"] for one in moss_recent.body(tx, limit=_MOST_WORKSPACES)["workspaces"]]
     here = repository_name()
@@ -35,7 +35,7 @@ def advise_missing(tx: ReadTransaction, *, tool: str, arguments: dict[str, Any],
     error.message += hint
 
 
-def advise_unknown(
+def suggest_for_unknown(
     tx: ReadTransaction, *, operation: Operation, arguments: dict[str, Any], values: dict[str, Any], error: MossError
 ) -> None:
     """Replace the advice of an error if the call names a workspace that does not exist: read the nearest, or list.
@@ -68,7 +68,7 @@ def advise_unknown(
         error.recovery = _read_call(operation, arguments, values, error, near[0]) if near else _list_call()
 
 
-def advise_empty(tx: ReadTransaction, *, values: dict[str, Any], result: dict[str, Any]) -> None:
+def suggest_for_empty(tx: ReadTransaction, *, values: dict[str, Any], result: dict[str, Any]) -> None:
     """Add the nearest workspaces to an empty list as a `hint` if its workspace does not exist and the budget allows."""
     asked = values["workspace"]
     norm = normalize_workspace(asked)

@@ -33,7 +33,7 @@ _DELETE_STATEMENTS = ("delete_version_tags", "delete_versions", "delete_merges",
     visible=False,
     writes_if=is_not_dry_run,
     answers=PURGED,
-    cli=Cli(hidden=True, options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.purge"),
+    cli=Cli(hidden=True, options=PURGE_OPTIONS, asks=True, runs="commands.purge_command.run_purge"),
     example="moss purge --type reasoning --older-than 7d",
 )
 def branchmind_purge(

@@ -24,7 +24,7 @@ from .graph.graph_keys import EDGE_KEY, ENDS, KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.registry.responses import Row
+    from moss_memory.registry.responses import ResponseRow
 
 WORKSPACE = {"workspace": text("project namespace, as it was given")}
 DOCUMENT_REF = {"branch": text("branch"), "doc": text("document")}
@@ -180,7 +180,7 @@ _VERSION = {
 }
 
 
-def _node_row(node: Row) -> Row:
+def _node_row(node: ResponseRow) -> ResponseRow:
     """Return a node as a table row, with its text as title if it has none."""
     return node if "title" in node or "text" not in node else {**node, "title": node["text"]}
 
@@ -205,7 +205,7 @@ EDGE = ResponseSchema(
 )
 
 
-def _change_row(change: Row) -> Row:
+def _change_row(change: ResponseRow) -> ResponseRow:
     """Return a change as a table row: its key and the new state."""
     state = change["to"]
     happened = "deleted" if state.get("deleted") else "added" if change.get("added") else "changed"

@@ -21,9 +21,9 @@ from moss_memory.registry.responses import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.registry.responses import Row
+    from moss_memory.registry.responses import ResponseRow
 
-_GLANCE = (
+_SUMMARY_COLUMNS = (
     TableColumn("title", least=16),
     TableColumn("status", goes=6),
     TableColumn("says", least=24, goes=4, widest=LONG),
@@ -32,7 +32,7 @@ _GLANCE = (
 """The columns of tables that come from a body."""
 
 
-def _row(item: Row) -> Row:
+def _row(item: ResponseRow) -> ResponseRow:
     from .record_summary import table_row  # only tables need it
 
     return table_row(item)
@@ -50,7 +50,7 @@ RECORD = ResponseSchema(
         "superseded": flag("whether a later payload is about the same entity", optional=True),
         **{name: field.or_absent() for name, field in HIT_FIELDS.items()},
     },
-    table=(TableColumn("type", goes=5), *_GLANCE, TableColumn("submitted", goes=8), TableColumn("id", goes=9)),
+    table=(TableColumn("type", goes=5), *_SUMMARY_COLUMNS, TableColumn("submitted", goes=8), TableColumn("id", goes=9)),
     row=_row,
 )
 _SOURCE = ResponseSchema(
@@ -88,7 +88,7 @@ ENTITY = ResponseSchema(
     },
     table=(
         TableColumn("entity_type", "type", goes=4),
-        *_GLANCE,
+        *_SUMMARY_COLUMNS,
         TableColumn("observation_count", "told", goes=8),
         TableColumn("entity_id", "id", goes=9),
     ),

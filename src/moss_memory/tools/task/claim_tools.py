@@ -36,7 +36,7 @@ LEASE_S = 1800
 LEASE_MAX_S = 31_536_000
 
 
-class Ready(NamedRow):
+class ReadyTask(NamedRow):
     """A task that can be started, and its first step."""
 
     id: str
@@ -90,7 +90,7 @@ def tasks_ready(
     )
     tasks = []
     for row in rows:
-        task = Ready(row)
+        task = ReadyTask(row)
         fields: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
         if task.step_id is not None:
             fields["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-Since = Annotated[str, "event_id; those after it"]
+EventCursor = Annotated[str, "event_id; those after it"]
 AsCapsule = Annotated[bool, "also store it as capsule <target>-handoff"]
 
 EVENTS_MAX = 200
@@ -126,7 +126,7 @@ def tasks_delta(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
-    since: Since | None = None,
+    since: EventCursor | None = None,
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:

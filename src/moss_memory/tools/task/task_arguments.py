@@ -8,7 +8,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import PageLimit, RequiredW
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS
 
 Texts = Annotated[str | list[str], {}]
-Kind = Annotated[Literal["plan", "task"], {}]
+TaskKind = Annotated[Literal["plan", "task"], {}]
 TaskId = Annotated[str, "e.g. TASK-001"]
 TaskTitle = Annotated[str, "the work to do"]
 Description = Annotated[str, "details; empty clears"]
@@ -40,8 +40,8 @@ TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200
 
 __all__ = [
-    "Checkpoints", "ClosingAgent", "Contract", "Description", "Kind", "PageLimit", "Priority",
-    "RequiredWorkspace", "Revision", "StepId", "StepPath", "Steps", "TaskId", "TaskStatus", "TaskTitle", "Texts",
+    "Checkpoints", "ClosingAgent", "Contract", "Description", "PageLimit", "Priority", "RequiredWorkspace",
+    "Revision", "StepId", "StepPath", "Steps", "TaskId", "TaskKind", "TaskStatus", "TaskTitle", "Texts",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.transfer.export_schema import Line, Table, Values
 
-    Row = tuple[Table, dict[str, Any], Values, Any]
+    ParsedRow = tuple[Table, dict[str, Any], Values, Any]
 
 FOLDER, SUFFIX = "records", ".json"
 _TABLES = {table.name: table for table in record.TABLES}
@@ -107,7 +107,7 @@ class RecordRows:
     def __init__(self, last: int = 0) -> None:
         self._entities: dict[tuple[str, str], int] = {}
         self._last = last
-        self.rows: list[Row] = []
+        self.rows: list[ParsedRow] = []
 
     def _next(self) -> int:
         self._last += 1

@@ -153,10 +153,10 @@
     drawNode({ node, text, x, y, width, height }) {
       const left = x - width / 2, top = y - height / 2;
       const known = KNOWN.includes(node.type) ? node.type : "";
-      const said = [node.type, node.status, node.mark].filter(Boolean).join(", ");
+      const label = [node.type, node.status, node.mark].filter(Boolean).join(", ");
       const group = made("g", {
         class: `g-node ${known} ${node.mark} ${node.status === "rejected" ? "rejected" : ""}`,
-        transform: `translate(${left},${top})`, tabindex: "0", role: "button", "aria-label": `${said}: ${node.title}`,
+        transform: `translate(${left},${top})`, tabindex: "0", role: "button", "aria-label": `${label}: ${node.title}`,
       }, this.world);
       made("rect", { class: "ground", width, height, rx: 7 }, group);
       made("rect", { class: "square", x: PAD, y: 10, width: 8, height: 8, rx: 2 }, group);
@@ -357,12 +357,12 @@
   }
 
   let picture = null;
-  let told = "";
+  let shownText = "";
   function show() {
     const root = document.querySelector("[data-graph]");
     const text = root?.querySelector("[data-nodes]").textContent;
-    if (!root || (picture?.root === root && text === told)) return;
-    told = text;
+    if (!root || (picture?.root === root && text === shownText)) return;
+    shownText = text;
     if (picture?.root === root) {
       picture.data = JSON.parse(text);
       picture.again(true);

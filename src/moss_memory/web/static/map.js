@@ -5,7 +5,7 @@
   if (!card) return;
   const base = document.body.dataset.base;
   const canvas = document.getElementById("map-canvas");
-  const said = document.getElementById("map-said");
+  const status = document.getElementById("map-status");
   const name = document.getElementById("map-name");
   const slider = document.getElementById("map-week");
   const date = document.getElementById("map-date");
@@ -302,7 +302,7 @@
     measure();
     index();
     const how = found.placed_by === "meaning" ? "placed by meaning" : "placed by workspace and tag; with search by meaning they are placed by meaning";
-    said.textContent = dots.length ? `${dots.length.toLocaleString()} dots, ${how}.` : "Nothing is stored yet.";
+    status.textContent = dots.length ? `${dots.length.toLocaleString()} dots, ${how}.` : "Nothing is stored yet.";
     const first = dots.reduce((least, dot) => Math.min(least, dot[CREATED]), now);
     slider.dataset.first = first;
     slider.max = Math.max(0, Math.ceil((now - first) / WEEK_S) - 1);
@@ -327,7 +327,7 @@
       const found = await answer.json();
       if (found.ready) { take(found); return; }
       setTimeout(load, 1000);
-    } catch { said.textContent = "The map could not be loaded."; }
+    } catch { status.textContent = "The map could not be loaded."; }
   }
   addEventListener("resize", resize);
   dark.addEventListener("change", request);

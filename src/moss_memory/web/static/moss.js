@@ -74,8 +74,8 @@
 
   // The message of a form is shown once: a reload or a bookmark does not repeat it.
   const here = new URL(location.href);
-  if (here.searchParams.has("said")) {
-    here.searchParams.delete("said");
+  if (here.searchParams.has("notice")) {
+    here.searchParams.delete("notice");
     if (!here.pathname.endsWith("/node")) here.searchParams.delete("id");
     history.replaceState(history.state, "", here);
   }

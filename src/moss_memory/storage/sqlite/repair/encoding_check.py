@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.dump import TABLES
+from moss_memory.storage.sqlite.dump import SELECT_TABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def rows_with_invalid_text(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
     """Yield the first row with invalid UTF-8 of each table: the table, the row's key and the column."""
-    tables: list[Any] = connection.execute(TABLES).fetchall()
+    tables: list[Any] = connection.execute(SELECT_TABLES).fetchall()
     for (table,) in tables:
         try:
             for _ in connection.execute(f"select * from {table}"):

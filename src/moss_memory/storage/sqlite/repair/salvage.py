@@ -10,11 +10,11 @@ import os
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.storage.server_tables import TABLES as ACCESS_TABLES
+from moss_memory.storage.server_tables import SERVER_TABLES
 from moss_memory.storage.sqlite.connections import migrate, only_value, run_migrations
-from moss_memory.storage.sqlite.dump import TABLES
+from moss_memory.storage.sqlite.dump import SELECT_TABLES
 from moss_memory.storage.sqlite.file_kind import ORIGINAL, schema_of
-from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_check import differences
 
 from .legacy_v1 import LegacyUpgrade
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Lost = dict[str, Any]
 
-_DERIVED = ("vectors", "unembedded", "upkeep", "erasures", "remembered", *ACCESS_TABLES)
+_DERIVED = ("vectors", "unembedded", "upkeep", "erasures", "remembered", *SERVER_TABLES)
 _CHUNK = 1 << 20
 _HEAD_BYTES = 100
 _MOST_BYTES = 1 << 40
@@ -35,7 +35,7 @@ _TOLERANT = "pragma writable_schema = on"
 _FAULTS = (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError, UnicodeDecodeError)
 
 
-def salvage(path: str, target: str) -> list[Lost]:
+def salvage_rows(path: str, target: str) -> list[Lost]:
     """Copy every readable row of a damaged database into a new one; list the unreadable ones with the reason."""
     broken = target + ".broken"
     _copy(path, broken)
@@ -52,7 +52,7 @@ def salvage(path: str, target: str) -> list[Lost]:
         _repair_schema(source, fresh)
         lost: list[Lost] = []
         fresh.execute("begin immediate")
-        for (table,) in _all(fresh, TABLES):
+        for (table,) in _all(fresh, SELECT_TABLES):
             if table not in _DERIVED:
                 lost += Salvage(source, fresh, table).run()
         for _, sql in triggers:
@@ -117,7 +117,7 @@ def _new(path: str) -> BinaryIO:
 
 def _open(path: str) -> apsw.Connection:
     connection = apsw.Connection(path)
-    prepare(connection)
+    add_functions(connection)
     return connection
 
 

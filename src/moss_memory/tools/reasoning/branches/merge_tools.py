@@ -22,10 +22,10 @@ from moss_memory.tools.reasoning.graph.node_versions import (
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
     Doc,
-    DryRun,
     FromBranch,
     IntoBranch,
     PageLimit,
+    ReportOnly,
     RequiredWorkspace,
 )
 from moss_memory.tools.reasoning.reasoning_responses import BOTH_SIDES, PAGINATION
@@ -92,7 +92,7 @@ def branchmind_merge(
     doc: Doc = NOTES,
     cursor: Cursor | None = None,
     limit: PageLimit = 200,
-    dry_run: DryRun = False,
+    dry_run: ReportOnly = False,
 ) -> dict[str, Any]:
     """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
@@ -129,7 +129,7 @@ def branchmind_graph_merge(
     doc: Doc = GRAPH,
     cursor: Cursor | None = None,
     limit: PageLimit = 200,
-    dry_run: DryRun = False,
+    dry_run: ReportOnly = False,
 ) -> dict[str, Any]:
     """Merge only one graph of a branch into its base; a key that both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
@@ -180,7 +180,7 @@ def branchmind_merge_back(
     workspace: RequiredWorkspace,
     from_: FromBranch,
     into: BaseBranch | None = None,
-    dry_run: DryRun = False,
+    dry_run: ReportOnly = False,
 ) -> dict[str, Any]:
     """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing.
 

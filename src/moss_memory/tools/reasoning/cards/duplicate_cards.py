@@ -25,7 +25,7 @@ _CARDS_MAX = 10_000
 _WORD = re.compile(r"\w+")
 
 
-class Group:
+class DuplicateGroup:
     """The oldest of some duplicate cards, and the others."""
 
     __slots__ = ("canonical", "others", "similarity")
@@ -40,7 +40,7 @@ class Group:
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
 
-def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Version] | None) -> list[Group]:
+def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Version] | None) -> list[DuplicateGroup]:
     """Return the groups of duplicates among the given cards, or among all unmerged cards if None."""
     view = graph_view(tx, document.branch.branch_id, document.doc)
     if cards is None:
@@ -50,13 +50,13 @@ def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Vers
         cards = list(islice(newest_first(tx, view, filters), _CARDS_MAX))
     open_cards = [card for card in cards if card.status != MERGED]
     born = {card.key: _first_seq(tx, view, card.key) for card in open_cards}
-    groups: list[Group] = []
-    index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
+    groups: list[DuplicateGroup] = []
+    index: dict[tuple[str, str], list[tuple[DuplicateGroup, frozenset[str]]]] = {}
     for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
         words = frozenset(_WORD.findall(_normal_text(card)))
         best = _most_similar(index, card, words)
         if best is None:
-            group = Group(card)
+            group = DuplicateGroup(card)
             groups.append(group)
             for word in _prefix_words(words):
                 index.setdefault((card.type, word), []).append((group, words))
@@ -93,9 +93,9 @@ def _prefix_words(words: frozenset[str]) -> list[str]:
 
 
 def _most_similar(
-    index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]], card: Version, words: frozenset[str]
-) -> tuple[Group, float] | None:
-    best: tuple[Group, float] | None = None
+    index: dict[tuple[str, str], list[tuple[DuplicateGroup, frozenset[str]]]], card: Version, words: frozenset[str]
+) -> tuple[DuplicateGroup, float] | None:
+    best: tuple[DuplicateGroup, float] | None = None
     for word in _prefix_words(words):
         for group, others in index.get((card.type, word), ()):
             if words or others:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from moss_memory.tools.reasoning.cursor_pages import CursorPage, Rows
 
 
-def _without_nulls(shape: ResponseSchema, name: str, always: dict[str, Field]) -> ResponseSchema:
-    """Return the shape of a live row in which fields are absent instead of null; `always` are the ones it has."""
-    kept = shape.without("deleted_at")
+def _without_nulls(schema: ResponseSchema, name: str, always: dict[str, Field]) -> ResponseSchema:
+    """Return the schema of a live row in which fields are absent instead of null; `always` are the ones it has."""
+    kept = schema.without("deleted_at")
     fields = {key: field.or_absent() for key, field in kept.fields.items() if field.nullable}
     for field in fields.values():
         field.nullable = False

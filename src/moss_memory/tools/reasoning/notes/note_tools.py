@@ -25,9 +25,9 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Doc,
     DocKind,
     EntryTitle,
-    Format,
     FromBranch,
     Meta,
+    NoteFormat,
     PageLimit,
     RequiredWorkspace,
     Target,
@@ -83,7 +83,7 @@ def branchmind_notes_commit(
     branch: Branch | None = None,
     doc: Doc | None = None,
     title: EntryTitle | None = None,
-    format: Format | None = None,
+    format: NoteFormat | None = None,
     meta: Meta | None = None,
 ) -> dict[str, Any]:
     """Write a note, the usual way: to the notes of a plan, task or branch (default: of the checkout)."""

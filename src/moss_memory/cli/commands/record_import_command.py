@@ -1,4 +1,7 @@
-"""`moss record migrate`: imports and checks records that were written to files while the store was unavailable."""
+"""`moss record migrate`: imports and checks records that were written to files while the store was unavailable.
+
+The command keeps the word `migrate`, because it is public.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ COMMAND = "record migrate"
 _LINKS_SHOWN = 5
 
 
-def migrate_folder(
+def import_folder(
     home: str | None,
     *,
     dir: str,
@@ -73,7 +76,7 @@ def _read_mapping(path: str) -> Mapping:
 
 
 class _Steps:
-    """Progress of the migration, shown on a terminal and reported on Ctrl-C."""
+    """Progress of the import, shown on a terminal and reported on Ctrl-C."""
 
     def __init__(self) -> None:
         self._done = 0

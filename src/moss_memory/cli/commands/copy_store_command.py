@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def migrate_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[str, Any]:
-    """Migrate the store; after an interruption the next run continues."""
+def copy_whole_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[str, Any]:
+    """Copy the store; after an interruption the next run continues."""
     progress = progress_for("migrate")
     try:
         with Store(load_settings(home), actor="cli") as store:

@@ -11,7 +11,7 @@ from moss_memory.search.expression import Operand
 
 from .codec import HEAVY, IN_BODY, POSITIONS, TITLE_WEIGHT
 from .documents import Documents, DocumentTable
-from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_varint_array, keys_of, runs
+from .posting_blocks import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_varint_array, keys_of, runs
 from .term_dictionary import key_of, prefix_of
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from moss_memory.search.expression import Expression
     from moss_memory.storage.engine import Parameters, Row
 
-    from .postings import Numbers
+    from .posting_blocks import Numbers
     from .transaction import PostgresTransaction
 
     Span = tuple[str, str]
@@ -42,7 +42,7 @@ _FEW = 16
 _COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {POSITION_COLUMNS}"}
 
 
-class Index:
+class IndexReader:
     """The index in one snapshot."""
 
     def __init__(self, tx: PostgresTransaction) -> None:
@@ -258,7 +258,7 @@ def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
 class MatchEvaluator:
     """The documents that match an expression, and the weights of the phrases that they match."""
 
-    def __init__(self, index: Index, node: Operand | Expression) -> None:
+    def __init__(self, index: IndexReader, node: Operand | Expression) -> None:
         operands = _operands(node)
         spans = [span for one in operands for span in _spans(one)]
         positions = any(len(one.words) > 1 for one in operands)

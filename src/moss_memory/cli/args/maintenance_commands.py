@@ -5,8 +5,8 @@ from __future__ import annotations
 from moss_memory.registry.cli_traits import string, switch
 from moss_memory.registry.responses import FINDINGS, file_path, flag, integer, list_of, text
 
-from .built_in import STRINGS, BuiltIn
-from .command_answers import MOVED_TABLE, SYNCED
+from .command_declaration import STRINGS, BuiltIn
+from .command_responses import MOVED_TABLE, SYNCED
 
 STORE_COMMANDS = (
     BuiltIn(
@@ -64,11 +64,11 @@ STORE_COMMANDS = (
             "to": text("the new store"),
             "rows": integer("rows of all tables in the new store"),
             "changed": integer("rows that this run wrote or deleted", optional=True),
-            "resumed": flag("whether it continued an interrupted migration", shown="if_true"),
+            "resumed": flag("whether it continued an interrupted copy", shown="if_true"),
             "dry_run": flag("whether nothing was written"),
             "tables": list_of(MOVED_TABLE, "every table", shown="answer"),
         },
-        does="commands.migrate.migrate_store",
+        does="commands.copy_store_command.copy_whole_store",
         required=("to",),
     ),
     BuiltIn(
@@ -84,7 +84,7 @@ STORE_COMMANDS = (
             "before": integer("the version before the upgrade"),
             "upgraded": flag("whether the schema changed"),
         },
-        does="commands.upgrade_command.upgrade",
+        does="commands.upgrade_command.upgrade_store",
     ),
     BuiltIn(
         "backup",
