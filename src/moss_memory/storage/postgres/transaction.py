@@ -141,14 +141,14 @@ class PostgresTransaction(ReadTransactionBase):
     def search(self, request: SearchRequest) -> Hits:
         self.begin_snapshot()
         if request.is_lexical:
-            from .word_search import by_words  # most calls search nothing
+            from .word_search import search_by_words  # most calls search nothing
 
-            return by_words(self, request)
-        from moss_memory.search.ranking import by_vectors
+            return search_by_words(self, request)
+        from moss_memory.search.ranking import search_by_vectors
 
-        from .vector_search import PostgresSearchIndex
+        from .search_index import PostgresSearchIndex
 
-        return by_vectors(PostgresSearchIndex(self._engine, self), request)
+        return search_by_vectors(PostgresSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} = any(:{parameter})"
