@@ -46,7 +46,7 @@ from .call_limits import CallLimits, retry_after_s
 from .metrics import METRICS
 from .notifier import ChangeNotifier
 from .oauth import SCOPES, InsufficientScopeError, OAuth, challenge
-from .origin_guard import HEADERS, request_origin
+from .origin_guard import REQUEST_HEADERS, request_origin
 from .request_body import UNREAD, read_body
 from .request_log import LOG_TOKEN, LOG_TOOLS
 from .send_response import JSON, send_response
@@ -97,7 +97,7 @@ class Endpoint:
         """The running calls with the hashes of their tokens."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = scope[HEADERS]
+        headers = scope[REQUEST_HEADERS]
         method = scope["method"]
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
         try:
@@ -117,7 +117,7 @@ class Endpoint:
 
     async def authorize(self, scope: Scope) -> Access | None:
         """Return the access of a request with an accepted token, and mark its connection as authenticated."""
-        scheme, _, token = scope[HEADERS].get(b"authorization", b"").partition(b" ")
+        scheme, _, token = scope[REQUEST_HEADERS].get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer":
             return None
         try:
@@ -154,7 +154,7 @@ class Endpoint:
             return
         insufficient = scope.get(_SCOPE_MISSING, False)
         header = challenge(
-            request_origin(scope), presented=b"authorization" in scope[HEADERS], insufficient=insufficient
+            request_origin(scope), presented=b"authorization" in scope[REQUEST_HEADERS], insufficient=insufficient
         )
         why = f"the token has none of the scopes {' and '.join(SCOPES)}\n" if insufficient else _HOW
         await send_response(send, 403 if insufficient else 401, why, headers=[(b"www-authenticate", header)])
@@ -203,7 +203,7 @@ class Endpoint:
         return session or (404, "Not found: this session has ended; initialize opens another")
 
     async def _handle_post(self, scope: Scope, receive: Receive, send: Send, version: str, access: Access) -> None:
-        headers = scope[HEADERS]
+        headers = scope[REQUEST_HEADERS]
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != JSON:
             await _refuse(send, 415, "Unsupported media type: messages are sent as application/json")
             return
@@ -280,13 +280,13 @@ class Endpoint:
             session.cancel(outcome.key)
             await response.answer(None)
         elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-            asked = outcome
+            request = outcome
             answer, refused = await self._limited(
-                response.access, asked, lambda: self._run_store_request(asked, session)
+                response.access, request, lambda: self._run_store_request(request, session)
             )
             await self._send(response, answer, refused)
         elif isinstance(outcome, ListenRequest):
-            raise AssertionError("the handshake era has no such request")
+            raise AssertionError("protocol versions with a handshake have no such request")
         else:
             malformed = isinstance(outcome, Failure) and not isinstance(message, dict)
             await response.answer(outcome, status=400 if malformed else 200)
