@@ -30,10 +30,10 @@ _KIND = ResponseSchema(
         "schema": free("the JSON Schema of its data"),
     },
     table=(
-        TableColumn("kind", least=6, goes=3),
-        TableColumn("holds", least=20),
-        TableColumn("needs_text", "text", goes=2, unless=False),
-        TableColumn("source", least=12, goes=1, widest=0),
+        TableColumn("kind", min_width=6, drop_rank=3),
+        TableColumn("holds", min_width=20),
+        TableColumn("needs_text", "text", drop_rank=2, unless=False),
+        TableColumn("source", min_width=12, drop_rank=1, max_width=0),
     ),
     row=lambda kind: {**kind, "holds": kind["schema"].get("description", "")},
 )

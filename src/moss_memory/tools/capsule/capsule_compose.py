@@ -66,9 +66,9 @@ _PART = ResponseSchema(
         "chars": integer("characters of that"),
     },
     table=(
-        TableColumn("display_name", "title", least=8),
-        TableColumn("name", least=8),
-        TableColumn("workspace", least=8, goes=6),
+        TableColumn("display_name", "title", min_width=8),
+        TableColumn("name", min_width=8),
+        TableColumn("workspace", min_width=8, drop_rank=6),
         TableColumn("chars"),
         TableColumn("id", when=needs_id_column),
     ),

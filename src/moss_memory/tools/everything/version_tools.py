@@ -62,11 +62,11 @@ _VERSION = ResponseSchema(
     table=(
         TableColumn("version"),
         TableColumn("at", "written"),
-        TableColumn("tool", goes=3),
-        TableColumn("by", least=8, goes=5, unless=None),
-        TableColumn("source", least=8, goes=4, unless=None),
-        TableColumn("chars", goes=2),
-        TableColumn("change", least=20, widest=0),
+        TableColumn("tool", drop_rank=3),
+        TableColumn("by", min_width=8, drop_rank=5, unless=None),
+        TableColumn("source", min_width=8, drop_rank=4, unless=None),
+        TableColumn("chars", drop_rank=2),
+        TableColumn("change", min_width=20, max_width=0),
     ),
 )
 

@@ -50,9 +50,9 @@ WORKSPACE = ResponseSchema(
         "updated_at": moment("when something in it last changed"),
     },
     table=(
-        TableColumn("workspace", least=12),
+        TableColumn("workspace", min_width=12),
         *(TableColumn(name) for name in COUNTED),
-        TableColumn("updated_at", "updated", goes=1),
+        TableColumn("updated_at", "updated", drop_rank=1),
     ),
 )
 
@@ -117,7 +117,12 @@ RECENT = ResponseSchema(
         "day": text("the day in UTC on which it last changed, empty if unknown"),
         "ts_ms": moment_ms("when, if it is among the last changes", optional=True),
     },
-    table=(TableColumn("workspace", least=12), TableColumn("holds"), TableColumn("day"), TableColumn("ts_ms", "when")),
+    table=(
+        TableColumn("workspace", min_width=12),
+        TableColumn("holds"),
+        TableColumn("day"),
+        TableColumn("ts_ms", "when"),
+    ),
 )
 
 
