@@ -7,7 +7,7 @@ import apsw
 from moss_memory.search.query import parse_query
 from moss_memory.search.ranking import TITLE_WEIGHT
 from moss_memory.search.request import SearchRequest
-from moss_memory.storage.sqlite.search_index import SqliteWordQuery, by_words
+from moss_memory.storage.sqlite.search_index import SqliteWordQuery, search_by_words
 
 from .measure import Line, medians_us, worst_line
 from .zipf_store import open_database
@@ -49,8 +49,8 @@ def compare_question(connection: apsw.Connection, words: list[str], rounds: int)
         connection.execute(COUNT, (match,)).fetchall()
         connection.execute(BEST, (match,)).fetchall()
 
-    searched, queried = medians_us(lambda: by_words(connection, request, 0), bare, rounds=rounds, warm_up=1)
-    return searched, queried, by_words(connection, request, 0).total
+    searched, queried = medians_us(lambda: search_by_words(connection, request, 0), bare, rounds=rounds, warm_up=1)
+    return searched, queried, search_by_words(connection, request, 0).total
 
 
 def run(rounds: int = 15) -> list[Line]:

@@ -89,11 +89,11 @@ def test_a_shape_without_a_field_is_without_its_column() -> None:
 
 def test_a_column_without_information_is_left_out() -> None:
     tags, ids = TableColumn("tags", unless=[]), TableColumn("id", when=needs_id_column)
-    assert not tags.tells([{"tags": []}, {"name": "no tags at all"}])
-    assert tags.tells([{"tags": []}, {"tags": ["x"]}])
-    assert not ids.tells([{"id": "1", "name": "a"}])
-    assert ids.tells([{"id": "1", "name": "a"}, {"id": "2", "name": None}])
-    assert not TableColumn("other").tells([{"id": "1"}])
+    assert not tags.is_shown([{"tags": []}, {"name": "no tags at all"}])
+    assert tags.is_shown([{"tags": []}, {"tags": ["x"]}])
+    assert not ids.is_shown([{"id": "1", "name": "a"}])
+    assert ids.is_shown([{"id": "1", "name": "a"}, {"id": "2", "name": None}])
+    assert not TableColumn("other").is_shown([{"id": "1"}])
 
 
 def test_a_shape_without_columns_shows_all_fields_of_its_rows() -> None:

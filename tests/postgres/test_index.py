@@ -22,7 +22,7 @@ from moss_memory.storage.postgres import index_maintenance, indexer, segment_siz
 from moss_memory.storage.postgres import segments as segments_module
 from moss_memory.storage.postgres.index_maintenance import maintain
 from moss_memory.storage.postgres.posting_blocks import Postings
-from moss_memory.storage.postgres.vector_search import PostgresVectors
+from moss_memory.storage.postgres.search_index import PostgresVectors
 from moss_memory.store import Store
 from support.beside import Beside
 from support.postgres import databases

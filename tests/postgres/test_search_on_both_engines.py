@@ -82,9 +82,9 @@ class Pair:
 
     def assert_same(self, request: SearchRequest) -> None:
         """Assert that both find the same."""
-        from moss_memory.storage.sqlite.search_index import by_words
+        from moss_memory.storage.sqlite.search_index import search_by_words
 
-        there = by_words(self._sqlite.connection, request, 0)
+        there = search_by_words(self._sqlite.connection, request, 0)
         here = self._beside.read(lambda tx: tx.search(request))
         assert self._told(here) == self._told(there)
 

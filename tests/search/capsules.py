@@ -12,7 +12,7 @@ from moss_memory.search.request import Hits, SearchRequest
 from moss_memory.search.tokens import STOP_WORDS, question_words, stems_of, words_in
 from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
-from moss_memory.storage.sqlite.search_index import by_words
+from moss_memory.storage.sqlite.search_index import search_by_words
 
 
 class CapsuleDatabase:
@@ -51,7 +51,8 @@ class CapsuleDatabase:
     def search(
         self, text: str, *, limit: int = 100, sources: tuple[str, ...] = ("capsule",), now: int = 0, **filters: Any
     ) -> Hits:
-        return by_words(self.connection, SearchRequest(parse_query(text), sources=sources, limit=limit, **filters), now)
+        request = SearchRequest(parse_query(text), sources=sources, limit=limit, **filters)
+        return search_by_words(self.connection, request, now)
 
     def find(self, text: str, **options: Any) -> list[int]:
         """Return the rows of one page, in order."""

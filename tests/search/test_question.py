@@ -52,7 +52,7 @@ def test_every_page_is_a_slice_of_one_exact_order(
         if row in model and (workspace in (None, place)) and (include_deleted or not deleted)
     }
     found: list[tuple[int, float]] = []
-    with mock.patch.multiple(sqlite_search, _FEW_MATCHES=few, _SPARE=spare, _SCORE_ALL=in_one_go, _MEMORY_MAX=at_once):
+    with mock.patch.multiple(sqlite_search, _FEW_MATCHES=few, _SPARE=spare, _SCORED_MAX=in_one_go, _MEMORY_MAX=at_once):
         while True:
             hits = database.search(
                 question, workspace_norm=workspace, include_deleted=include_deleted, limit=page, offset=len(found)
@@ -116,7 +116,7 @@ def test_tied_rows_are_scored_at_most_once_more(database: CapsuleDatabase) -> No
     rows = [database.put("same text", updated_at=at) for at in range(200)]
     ran: list[str] = []
     database.connection.exec_trace = lambda _cursor, sql, _values: ran.append(sql) or True  # type: ignore[func-returns-value]
-    with mock.patch.multiple(sqlite_search, _SPARE=0, _SCORE_ALL=0, _FEW_MATCHES=0):
+    with mock.patch.multiple(sqlite_search, _SPARE=0, _SCORED_MAX=0, _FEW_MATCHES=0):
         assert database.find("text", limit=2, offset=3) == [rows[-4], rows[-5]]
     assert len([sql for sql in ran if "bm25" in sql]) == 2
 
@@ -209,7 +209,7 @@ def test_a_question_of_five_hundred_words_is_answered(database: CapsuleDatabase)
         database.put(chr(0x4E00 + at) + " " + chr(0x4E00 + at + 1))
     assert row in database.find(question, limit=300)
     for few in (0, 200):
-        with mock.patch.multiple(sqlite_search, _FEW_MATCHES=few, _SCORE_ALL=few):
+        with mock.patch.multiple(sqlite_search, _FEW_MATCHES=few, _SCORED_MAX=few):
             assert database.search(question, limit=10).total == 201
 
 

@@ -19,7 +19,7 @@ PORT = 8314
 class BindConfig:
     """The listening address and the allowed host names; remote access needs TLS.
 
-    Refuse an incomplete configuration, naming every missing setting.
+    An incomplete configuration is refused by an error that names every missing setting.
     """
 
     host: str = LOOPBACK[0]
@@ -51,7 +51,7 @@ class BindConfig:
             yield f"`{'tls_cert' if self.tls_cert is None else 'tls_key'}`: the two files of TLS belong together"
         elif self.is_remote and not self.secure:
             yield (
-                "`tls_cert` and `tls_key`, or `behind_proxy` where a proxy does TLS, without which the token and "
+                "`tls_cert` and `tls_key`, or `behind_proxy` if a proxy does TLS, without which the token and "
                 "everything stored could be read on the way"
             )
 

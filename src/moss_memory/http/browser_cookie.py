@@ -70,7 +70,8 @@ class BrowserKey:
             return None
         return CookieContent(content[1 + _TIME_BYTES : _HEAD_BYTES], made_s, content[_HEAD_BYTES:].hex())
 
-    def form_token(self, browser: bytes) -> str:
+    def make_form_token(self, browser: bytes) -> str:
+        """Return the token of the forms of a browser."""
         return self._mac(b"form", browser).hex()
 
     def _mac(self, purpose: bytes, content: bytes) -> bytes:

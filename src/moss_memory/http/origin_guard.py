@@ -18,14 +18,14 @@ from moss_memory.mcp.protocol import log_bug
 from .metrics import METRICS
 from .request_body import BUDGET
 from .request_log import log_request
-from .send_response import send_response
+from .send_response import NO_STORE, send_response
 
 HEALTH = "/healthz"
 READY = "/readyz"
 PROBES = (HEALTH, READY)
 """Routes that answer under any host name, because probes call an address; they return one word."""
 
-HEADERS = "moss.headers"
+REQUEST_HEADERS = "moss.headers"
 """Scope key of the request's headers, as a dict."""
 
 _UNIQUE_HEADERS = frozenset({
@@ -45,8 +45,9 @@ _BROWSER_HEADERS = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
     b"x-frame-options": b"DENY",
-    b"cache-control": b"no-store",
+    NO_STORE[0]: NO_STORE[1],
 }
+"""Added to every answer except those of `/mcp`; `NOSNIFF` is added to all."""
 
 
 class OriginGuard:
@@ -91,7 +92,7 @@ class OriginGuard:
             if name in headers and name in _UNIQUE_HEADERS:
                 return 400, f"the header {name.decode()} is repeated\n"
             headers[name] = value
-        scope[HEADERS] = headers
+        scope[REQUEST_HEADERS] = headers
         expected = self._origins.get(headers.get(b"host", b""))
         if expected is None:
             return 421, "this server does not accept this Host header; use the address that it printed\n"
@@ -126,4 +127,4 @@ class ResponseHeaders:
 
 def request_origin(scope: Scope) -> str:
     """Return the origin of this server by the name that the client called, which the guard has checked."""
-    return f"{scope['scheme']}://{scope[HEADERS][b'host'].decode('latin-1')}"
+    return f"{scope['scheme']}://{scope[REQUEST_HEADERS][b'host'].decode('latin-1')}"

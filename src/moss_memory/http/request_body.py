@@ -32,7 +32,7 @@ class BodyBudget:
         self._left = max_bytes
 
     def reserve(self, scope: Scope, size: int) -> bool:
-        """Count the body of a request, which has this many bytes by now; false when that is more than is left."""
+        """Count the body of a request, which has this many bytes by now; return False if it exceeds the rest."""
         more = size - scope.get(_RESERVED, 0) if size > SMALL_BYTES else 0
         if more > self._left:
             return False

@@ -18,7 +18,7 @@ from moss_memory.storage.files.demonstration import BANNER
 
 from .browser_cookie import public_id
 from .mcp_endpoint import Endpoint
-from .origin_guard import HEADERS
+from .origin_guard import REQUEST_HEADERS
 from .request_body import UNREAD, read_body
 from .request_log import LOG_PATH, LOG_TOKEN
 from .send_response import HTML, Headers, send_response
@@ -29,7 +29,7 @@ from .thread_pools import POOL
 from .timeouts import MARK_AUTHENTICATED
 from .token_registry import Access
 
-FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
+_TOKEN_FIELD = "form_token"  # noqa: S105 - the name of the field, not its value
 FORM_MAX_BYTES = 8 * 1024 * 1024
 FORM_MAX_FIELDS = 1000
 _FORM = b"application/x-www-form-urlencoded"
@@ -98,7 +98,7 @@ class Router:
             else:
                 await send_response(send, 405, headers=[(b"allow", b"GET")])
         elif _is_browser(scope) and scope["method"] == "GET":
-            cookie = self._remember(scope)
+            cookie = self._requested_page_header(scope)
             await self._send_page(
                 send, 404, "Sign in to open this page", HOW_TO_OPEN, opens_pages_if_signed_in=True, headers=cookie
             )
@@ -126,14 +126,14 @@ class Router:
             await send_response(send, 405, headers=_SIGN_IN_ALLOWED)
         elif code in _FILES:
             await send_response(send, 200, _FILES[code][1], kind=_FILES[code][0])
-        elif posted and b"origin" not in scope[HEADERS]:
+        elif posted and b"origin" not in scope[REQUEST_HEADERS]:
             await send_response(send, 403, "the request comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
             title = "This link has been used, or is older than five minutes"
             await self._send_page(send, 410, title, HOW, opens_pages_if_signed_in=True, redirect_to="/")
         elif posted:
             cookie = self._sign_in.consume(code)
-            page = self._base + self._sign_in.requested_page(scope[HEADERS].get(b"cookie"))
+            page = self._base + self._sign_in.requested_page(scope[REQUEST_HEADERS].get(b"cookie"))
             headers = [(b"location", page.encode()), (b"set-cookie", str(cookie).encode())]
             await send_response(send, 303, headers=headers)
         else:
@@ -141,10 +141,10 @@ class Router:
             await self._send_page(send, 200, "Sign in to Moss", BUTTON)
 
     async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        cookies = scope[HEADERS].get(b"cookie")
+        cookies = scope[REQUEST_HEADERS].get(b"cookie")
         session = self._sign_in.session(cookies)
-        if session is None or not await self._is_accepted(session):
-            cookie = self._remember(scope) if scope["method"] == "GET" and _is_browser(scope) else []
+        if session is None or not await self._load_access(session):
+            cookie = self._requested_page_header(scope) if scope["method"] == "GET" and _is_browser(scope) else []
             await self._send_page(send, 401, "You are not signed in", HOW, headers=cookie)
             return
         scope[MARK_AUTHENTICATED]()
@@ -180,16 +180,16 @@ class Router:
             self._pages = POOL.run(self._make_pages)
         return self._pages
 
-    def _remember(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+    def _requested_page_header(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Return the header by which the requested page opens after the sign-in."""
         query: bytes = scope["query_string"]
-        asked = _SECRET_PATH.sub("", scope["raw_path"].decode("latin-1"), count=1) or "/"
+        page = _SECRET_PATH.sub("", scope["raw_path"].decode("latin-1"), count=1) or "/"
         if query:
-            asked += "?" + query.decode("latin-1")
-        return [(b"set-cookie", self._sign_in.remember(asked).encode())] if asked.startswith("/") else []
+            page += "?" + query.decode("latin-1")
+        return [(b"set-cookie", self._sign_in.page_cookie(page).encode())] if page.startswith("/") else []
 
-    async def _is_accepted(self, session: BrowserSession) -> bool:
-        """Return False if the token that signed this browser in was revoked or has expired."""
+    async def _load_access(self, session: BrowserSession) -> bool:
+        """Load the access of the token that signed this browser in; return False if it was revoked or has expired."""
         if not session.token:
             return True
         session.access = await self._endpoint.tokens.current(session.token)
@@ -241,16 +241,16 @@ def _send_with(send: Send, header: tuple[bytes, bytes]) -> Send:
 
 
 def _is_browser(scope: Scope) -> bool:
-    return b"text/html" in scope[HEADERS].get(b"accept", b"")
+    return b"text/html" in scope[REQUEST_HEADERS].get(b"accept", b"")
 
 
-def form_token() -> str:
+def current_form_token() -> str:
     return current_session.get().form_token
 
 
 async def _read_form(scope: Scope, receive: Receive, session: BrowserSession) -> bytes | tuple[int, str]:
     """Return the body of a form of these pages, or status and reason of the refusal."""
-    headers = scope[HEADERS]
+    headers = scope[REQUEST_HEADERS]
     if scope["method"] != "POST":
         return 405, "pages are read with GET and changed with POST\n"
     if b"origin" not in headers:  # the guard has compared an existing header
@@ -266,7 +266,7 @@ async def _read_form(scope: Scope, receive: Receive, session: BrowserSession) ->
             fields = parse_qs(body.decode("latin-1"), keep_blank_values=True, max_num_fields=FORM_MAX_FIELDS)
         except ValueError:
             return 413, f"a form has at most {FORM_MAX_FIELDS} fields\n"
-        given = fields.get(FORM_TOKEN, [""])[0]
+        given = fields.get(_TOKEN_FIELD, [""])[0]
     if not hmac.compare_digest(given.encode("utf-8", "replace"), session.form_token.encode()):
         return 403, "this form is not of this session; load its page again\n"
     return body

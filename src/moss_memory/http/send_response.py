@@ -12,6 +12,8 @@ TEXT = b"text/plain; charset=utf-8"
 HTML = b"text/html; charset=utf-8"
 JSON = b"application/json"
 NO_STORE = (b"cache-control", b"no-store")
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+"""A header of every response; `server.py` configures uvicorn to add it."""
 
 
 async def send_response(

@@ -29,7 +29,8 @@ from .listener import BACKLOG, open_listener
 from .mcp_endpoint import Endpoint
 from .oauth import OAuth
 from .origin_guard import OriginGuard
-from .router import Router, form_token
+from .router import Router, current_form_token
+from .send_response import NOSNIFF
 from .sign_in import ACTOR as BROWSER_ACTOR
 from .sign_in import SIGN_IN, SignIn
 from .signed_out import FILE as SIGNED_OUT
@@ -115,7 +116,7 @@ class MossServer:
         return without_password(url) if url else self.home
 
     def new_link(self, access: Access | None = None) -> str:
-        """Return a link that signs in one browser, once, within five minutes; `access` is the token that asked."""
+        """Return a link that signs in one browser, once, within five minutes; `access` is its token."""
         return f"{self.address}{SIGN_IN}/{self._sign_in.new_link_code(access)}"
 
     def _revoke_token(self, token: str) -> None:
@@ -160,7 +161,7 @@ class MossServer:
             backlog=ACCEPTS_PER_ITERATION,
             server_header=False,
             proxy_headers=False,
-            headers=[("X-Content-Type-Options", "nosniff")],
+            headers=[(NOSNIFF[0].decode(), NOSNIFF[1].decode())],
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=FINISH_S + CANCELLED_S,  # type: ignore[arg-type]
             ssl_certfile=self._bind.tls_cert,
@@ -183,7 +184,7 @@ class MossServer:
         page_routes = routes(
             self._context.store(),
             base=self._base,
-            form_token=form_token,
+            form_token=current_form_token,
             read_only=self.read_only,
             own_home=self._own_home,
             indexing=None if self.read_only else self._endpoint.indexing,

@@ -1,7 +1,7 @@
 """The part of sessions that the store keeps: the key that signs their ids, when they were seen, if they have ended.
 
 A store that is missing, read-only or cannot be reached is no reason to refuse a client: the key is then made from the
-client's token, which every server of the store knows, and the rest is known to this process only.
+client's token, which every server of the store can read, and the rest is in the memory of this process only.
 """
 
 from __future__ import annotations

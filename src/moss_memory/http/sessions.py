@@ -1,4 +1,4 @@
-"""Sessions of the handshake era: running calls, stream, expiry.
+"""Sessions of protocol versions with a handshake: running calls, stream, expiry.
 
 A session ends when its client ends it, when its token is revoked, or when it was idle for a day; never because others
 come. Its id contains all of its state, so a process can forget it without ending it.

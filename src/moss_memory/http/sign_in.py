@@ -75,8 +75,8 @@ class SignIn:
         self._signed_out = SignedOut(signed_out, clock_s)
 
     def new_link_code(self, access: Access | None = None) -> str:
-        """Return the code of a new link, valid once and for five minutes; `access` is the token that asked for it."""
-        return _remember(self._links, self._clock_s(), LINK_S, access)
+        """Return the code of a new link, valid once and for five minutes; `access` is the token that requested it."""
+        return _store_under_new_code(self._links, self._clock_s(), LINK_S, access)
 
     def is_open(self, code: str) -> bool:
         return self._links.get(_hash(code), (0.0, None))[0] > self._clock_s()
@@ -88,10 +88,10 @@ class SignIn:
         _, access = self._links.pop(_hash(code))
         return self._header(self._key.new_cookie(self._clock_s(), token="" if access is None else access.key), KEPT_S)
 
-    def remember(self, page: str) -> str:
+    def page_cookie(self, page: str) -> str:
         """Return the `Set-Cookie` header by which a page, without the path of all pages, opens after the sign-in."""
         stored = page if len(page) <= _MAX_PAGE_CHARS else "/"
-        code = _remember(self._requested_pages, self._clock_s(), REQUESTED_PAGE_S, stored)
+        code = _store_under_new_code(self._requested_pages, self._clock_s(), REQUESTED_PAGE_S, stored)
         lifetime = f"Path={SIGN_IN}; Max-Age={REQUESTED_PAGE_S}"
         return f"{REQUESTED_PAGE}={code}; {lifetime}; HttpOnly; SameSite=Strict{self._secure}"
 
@@ -127,7 +127,7 @@ class SignIn:
         if session is None:
             if len(self._sessions) >= MAX_SESSIONS:  # its streams end, and its next request opens it again
                 self._forget(min(self._sessions.values(), key=lambda one: one.seen_s))
-            session = BrowserSession(found.browser, found.token, self._key.form_token(found.browser))
+            session = BrowserSession(found.browser, found.token, self._key.make_form_token(found.browser))
             self._sessions[found.browser] = session
         session.seen_s = self._clock_s()
         return session
@@ -154,7 +154,7 @@ class SignIn:
         self._sessions.pop(session.browser, None)
 
 
-def _remember(kept: dict[bytes, tuple[float, Kept]], now_s: float, for_s: int, value: Kept) -> str:
+def _store_under_new_code(kept: dict[bytes, tuple[float, Kept]], now_s: float, for_s: int, value: Kept) -> str:
     """Store a value for a time under a new code and return the code; the oldest of too many are dropped."""
     for key in [key for key, (until, _) in kept.items() if until <= now_s]:
         del kept[key]

@@ -1,4 +1,4 @@
-"""The stateless era over HTTP: headers that must repeat parts of the body.
+"""The stateless protocol version over HTTP: headers that must repeat parts of the body.
 
 Proxies route by the headers and the server acts by the body, so both must agree.
 """
@@ -28,7 +28,7 @@ _BAD_REQUEST = (PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, U
 _STATUS = {METHOD_NOT_FOUND: 404, **dict.fromkeys(_BAD_REQUEST, 400)}
 _ENCODED = ("=?base64?", "?=")
 _REMOVED_METHODS = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
-"""Methods that this era no longer has."""
+"""Methods that the stateless protocol version no longer has."""
 
 
 def http_status(answer: bytes) -> int:
@@ -41,13 +41,12 @@ def header_mismatch(message: dict[str, Any], headers: dict[bytes, bytes]) -> Fai
     key_text = id_text(key) or NO_ID
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
-    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not isinstance(meta, dict) or key not in meta]
+    required_keys = (VERSION_KEY, CAPABILITIES_KEY)
+    missing = [required for required in required_keys if not isinstance(meta, dict) or required not in meta]
     if missing or not isinstance(meta, dict) or not isinstance(params, dict):
         return failure(key_text, INVALID_PARAMS, f"Invalid params: _meta must hold {' and '.join(missing)}")
     if _header(headers, b"mcp-protocol-version") != meta[VERSION_KEY]:
-        return failure(
-            key_text, HEADER_MISMATCH, f"Header mismatch: MCP-Protocol-Version is not what {VERSION_KEY} says"
-        )
+        return failure(key_text, HEADER_MISMATCH, f"Header mismatch: MCP-Protocol-Version differs from {VERSION_KEY}")
     method = message.get("method")
     if _header(headers, b"mcp-method") != method:
         return failure(key_text, HEADER_MISMATCH, "Header mismatch: Mcp-Method is not the method of the request")

@@ -30,7 +30,7 @@ METADATA_PATHS = (METADATA_PATH, f"{METADATA_PATH}/mcp")
 PATHS = (*PROBES, METRICS_PATH, *METADATA_PATHS)
 READY_TIMEOUT_S = 2.0
 _READY_AGE_S = 0.5
-"""The time for which an answer of the store counts, because anybody may ask."""
+"""The time for which a check of the store counts, because anybody may request it."""
 
 
 class StatusRoutes:
@@ -40,7 +40,7 @@ class StatusRoutes:
         self._context = context
         self._endpoint = endpoint
         self._behind_proxy = behind_proxy
-        self._asking: asyncio.Future[bool] | None = None
+        self._check: asyncio.Future[bool] | None = None
         self._answered_s = float("-inf")
         self._is_ready = False
 
@@ -69,19 +69,19 @@ class StatusRoutes:
         return not self._behind_proxy and client is not None and client[0].startswith(LOOPBACK_PEERS)
 
     async def _ready(self) -> bool:
-        """Ask the store; requests at the same time share one question, and its answer for half a second."""
+        """Check the store; requests at the same time share one check, and its result for half a second."""
         if time.monotonic() - self._answered_s < _READY_AGE_S:
             return self._is_ready
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.ensure_future(in_thread(self._ask_store))
+        if self._check is None or self._check.done():
+            self._check = asyncio.ensure_future(in_thread(self._check_store))
         try:
-            self._is_ready = await asyncio.wait_for(asyncio.shield(self._asking), READY_TIMEOUT_S)
+            self._is_ready = await asyncio.wait_for(asyncio.shield(self._check), READY_TIMEOUT_S)
         except TimeoutError:
             return False
         self._answered_s = time.monotonic()
         return self._is_ready
 
-    def _ask_store(self) -> bool:
+    def _check_store(self) -> bool:
         try:
             return self._context.store().read(_can_read, what="ready", snapshot=False, timeout_s=0.0)
         except MossError:
@@ -90,7 +90,7 @@ class StatusRoutes:
     def _metrics(self) -> str:
         sessions, streams = self._endpoint.counts()
         gauges: list[tuple[str, str, float]] = [
-            ("moss_sessions", "Sessions that this process knows.", sessions),
+            ("moss_sessions", "Sessions in the memory of this process.", sessions),
             ("moss_streams", "Open event streams.", streams),
         ]
         try:

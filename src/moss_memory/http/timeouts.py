@@ -9,6 +9,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .connection_limits import ConnectionLimits
+from .send_response import NO_STORE, NOSNIFF
 
 MARK_AUTHENTICATED = "moss.mark_authenticated"
 """Scope key of the function that marks the connection as authenticated."""
@@ -25,9 +26,10 @@ BUSY_HEAD_S = 5.0
 BODY_S = 75.0
 """Timeout of the rest of a request, also if it is answered early; `request_body` has a shorter one."""
 
-_TOO_LONG = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n"
-    b"content-length: 0\r\nconnection: close\r\n\r\n"
+_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\n%b: %b\r\n%b: %b\r\n%b" % (
+    *NOSNIFF,
+    *NO_STORE,
+    b"content-length: 0\r\nconnection: close\r\n\r\n",
 )
 
 

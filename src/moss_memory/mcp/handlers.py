@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .tool_list import ToolList
 
 NOT_FOUND = -32002
-"""Error code for a missing resource in the handshake era; the stateless era uses INVALID_PARAMS."""
+"""Error code for a missing resource in versions with a handshake; the stateless version uses INVALID_PARAMS."""
 
 _CLIENT_ERRORS = ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING", "VALIDATION_ERROR", "NOT_FOUND", "READ_ONLY")
 _CACHEABLE = '"ttlMs":60000,"cacheScope":"private"'

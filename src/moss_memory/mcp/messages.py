@@ -64,7 +64,7 @@ class InvalidMessage:
         self.method = method
         self.tool = tool
         self.stateless = False
-        """True if its answer needs the stamp of the stateless era."""
+        """True if its answer needs the stamp of the stateless protocol version."""
 
 
 def parse_line(line: bytes) -> Any:

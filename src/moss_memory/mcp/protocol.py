@@ -1,7 +1,7 @@
 """MCP without I/O: a message becomes an answer, a tool call to run, or None.
 
-Two eras share a connection. A request whose `_meta` names a protocol version belongs to the stateless
-one (2026-07-28); every other request belongs to the handshake one, also before `initialize`.
+A connection may mix protocol versions. A request whose `_meta` names a protocol version is of the stateless version
+(2026-07-28); every other request is of a version with a handshake, also before `initialize`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class StoreRequest:
 
 
 class SubscribeRequest:
-    """A request of the handshake era to subscribe to a resource or to unsubscribe."""
+    """A request of a protocol version with a handshake, to subscribe to a resource or to unsubscribe."""
 
     __slots__ = ("request", "tools", "uri", "wanted")
 
@@ -122,7 +122,7 @@ class SubscribeRequest:
 
 
 class ListenRequest:
-    """A request of the stateless era to open a stream of change notifications."""
+    """A request of the stateless protocol version to open a stream of change notifications."""
 
     __slots__ = ("lists", "request", "tools", "uris")
 
@@ -155,7 +155,7 @@ class Request:
         self.stateless = False
 
     def answer(self, fields: str, *, meta: dict[str, object] | None = None) -> bytes:
-        """Return a success response with these fields and, in the stateless era, the stamp with `meta`."""
+        """Return a success response with these fields and, in the stateless version, the stamp with `meta`."""
         if self.stateless:
             stamp = _STATELESS_FIELDS if meta is None else f"{_STATELESS_FIELDS[:-1]},{encode(meta)[1:]}"
             fields = f"{fields},{stamp}" if fields else stamp

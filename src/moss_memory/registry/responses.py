@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     Shown = Literal["", "never", "if_true", "answer", "opened", "apart", "page", "remark", "side", "whole"]
     ResponseRow = dict[str, Any]
 
-WIDEST = 60
+MAX_WIDTH = 60
 LONG = 120
+"""The maximum width of a column of long texts."""
 
 
 class Field:
@@ -121,31 +122,32 @@ _ANYTHING = object()
 class TableColumn:
     """One column of a table: its field, its widths, and its priority if the table is too wide."""
 
-    __slots__ = ("goes", "key", "least", "title", "unless", "when", "widest")
+    __slots__ = ("drop_rank", "key", "max_width", "min_width", "title", "unless", "when")
 
     def __init__(
         self,
         key: str,
         title: str = "",
         *,
-        least: int = 0,
-        goes: int = 0,
-        widest: int = WIDEST,
+        min_width: int = 0,
+        drop_rank: int = 0,
+        max_width: int = MAX_WIDTH,
         unless: Any = _ANYTHING,
         when: Callable[[list[ResponseRow]], bool] | None = None,
     ) -> None:
         self.key = key
         self.title = title or key
-        self.least = least
-        """The minimum width; 0 if it is never shortened."""
-        self.goes = goes
+        self.min_width = min_width
+        """0 if it is never shortened."""
+        self.drop_rank = drop_rank
         """Its rank in the order in which columns are dropped, the highest first; 0 is never dropped."""
-        self.widest = widest
+        self.max_width = max_width
+        """0 if it is not limited."""
         self.unless = unless
         """The default value: if every row has it, the column is left out."""
         self.when = when
 
-    def tells(self, rows: list[ResponseRow]) -> bool:
+    def is_shown(self, rows: list[ResponseRow]) -> bool:
         """Return True if a table of these rows shows the column."""
         if not any(self.key in row for row in rows):
             return False
@@ -330,8 +332,8 @@ FINDING = ResponseSchema(
         "column": integer("column in that line, from 1"),
     },
     table=(
-        TableColumn("kind", least=12),
-        TableColumn("path", least=20, widest=0),
+        TableColumn("kind", min_width=12),
+        TableColumn("path", min_width=20, max_width=0),
         TableColumn("line"),
         TableColumn("column"),
     ),
@@ -344,7 +346,7 @@ FINDINGS = {"findings": list_of(FINDING, "what looks like a credential in it, th
 BAD_FILE = ResponseSchema(
     "BadFile",
     {"file": file_path("the file"), "message": text("the fault")},
-    table=(TableColumn("file", least=16, widest=0), TableColumn("message", least=20, widest=0)),
+    table=(TableColumn("file", min_width=16, max_width=0), TableColumn("message", min_width=20, max_width=0)),
 )
 """A file of the user that cannot be used."""
 

@@ -2,7 +2,8 @@
 
 A natural question matches documents that contain any of its words, in any inflected form. By words alone the score of a
 document is its bm25 divided by its maximum, plus half of its share of the question's words: those that it contains,
-weighted by idf. Each engine computes it.
+weighted by idf. A query with operators has the bm25 of its operands as its score. Each engine computes both, in its
+`search_by_words`: `storage/sqlite/search_index.py` and `storage/postgres/word_search.py`.
 
 The similarity of a document is half the cosine of its best chunk plus half the mean cosine of all its chunks. In mode
 `both` its score is similarity + 0.6 · share^1.5. A document with one of many words ranks below one that is similar, and
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
         def word_query(self, query: Query) -> WordQuery:
             """Look up the words of a natural question."""
 
-        def by_words(self, request: SearchRequest) -> Hits:
+        def find_by_words(self, request: SearchRequest) -> Hits:
             """Return one page of hits by words alone."""
 
 
@@ -85,7 +86,7 @@ _FIRST_BATCH = 512
 _MAX_EMBEDDED = 1000
 
 
-def by_vectors(index: SearchIndex, request: SearchRequest) -> Hits:
+def search_by_vectors(index: SearchIndex, request: SearchRequest) -> Hits:
     """Return the documents that are similar to the query, and in mode `both` also those that contain its words.
 
     Documents below the similarity floor of the model are not hits. Deleted documents have no vectors, so they are found
@@ -190,7 +191,7 @@ def _find_unembedded_by_words(
     """Return the hits by words among the documents that have no vector yet, with score 0."""
     from .embedding_queue import find_unembedded
 
-    hits = index.by_words(request.replace(limit=MAX_BY_SIMILARITY, offset=0)).items
+    hits = index.find_by_words(request.replace(limit=MAX_BY_SIMILARITY, offset=0)).items
     docs = [hit.document.number for hit in hits]
     nearest_docs = {doc for _, doc in nearest}
     unembedded = find_unembedded(index.tx, docs, model, other_models)
@@ -243,7 +244,7 @@ def _sort_page(
 ) -> list[tuple[Any, int]]:
     """Return the requested page as `(key, doc)`, best key first, ties by newest change.
 
-    `changes` is called only for ties. All rows of a store may tie with the last one of the page, so it is asked only
+    `changes` is called only for ties. All rows of a store may tie with the last one of the page, so it is called only
     for the newest of them.
     """
     matches.sort(key=itemgetter(0), reverse=True)

@@ -47,10 +47,10 @@ _PROBLEM = ResponseSchema(
         "message": text("the same in a sentence"),
     },
     table=(
-        TableColumn("file", least=16, widest=0),
-        TableColumn("line", goes=2),
-        TableColumn("code", goes=3),
-        TableColumn("message", least=20, widest=0),
+        TableColumn("file", min_width=16, max_width=0),
+        TableColumn("line", drop_rank=2),
+        TableColumn("code", drop_rank=3),
+        TableColumn("message", min_width=20, max_width=0),
     ),
 )
 _RENAMED = ResponseSchema("RenamedWorkspace", {"workspace": text("as it was"), "now": text("as it is called here")})
@@ -98,9 +98,9 @@ _LOST = ResponseSchema(
     },
     table=(
         TableColumn("table"),
-        TableColumn("row", goes=2),
-        TableColumn("column", goes=3),
-        TableColumn("message", least=20, widest=0),
+        TableColumn("row", drop_rank=2),
+        TableColumn("column", drop_rank=3),
+        TableColumn("message", min_width=20, max_width=0),
     ),
 )
 SALVAGED = export_folder.answers.with_fields(

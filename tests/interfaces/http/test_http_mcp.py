@@ -1,4 +1,4 @@
-"""MCP over HTTP: sessions and the stateless era, JSON and streams, cancelling and ending."""
+"""MCP over HTTP: sessions and the stateless protocol version, JSON and streams, cancelling and ending."""
 
 from __future__ import annotations
 
@@ -436,7 +436,7 @@ def test_prompts_resources_and_completions_answer_over_http(server: HttpServer) 
     assert "auth" in server.post(complete).json["result"]["completion"]["values"]
 
 
-# The stateless era
+# The stateless protocol version
 
 
 def modern(

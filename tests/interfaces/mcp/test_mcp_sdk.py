@@ -1,4 +1,4 @@
-"""The official client over stdio, in both eras."""
+"""The official client over stdio, in both kinds of protocol versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real server over raw pipes: capsules, configuration, two eras on one connection."""
+"""The real server over raw pipes: capsules, configuration, two protocol versions on one connection."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ _SYNC_CONFLICT = ResponseSchema(
         "address": text("its workspace and name"),
         "file": text("its file"),
     },
-    table=(TableColumn("type"), TableColumn("address", least=12), TableColumn("file", least=16, widest=0)),
+    table=(TableColumn("type"), TableColumn("address", min_width=12), TableColumn("file", min_width=16, max_width=0)),
 )
 _SYNC_SKIPPED = ResponseSchema(
     "SyncSkipped",
     {"file": text("file"), "why": text("the reason")},
-    table=(TableColumn("file", least=16), TableColumn("why", least=20, widest=0)),
+    table=(TableColumn("file", min_width=16), TableColumn("why", min_width=20, max_width=0)),
 )
 _GIT = ResponseSchema(
     "SyncedRepository",
@@ -57,16 +57,20 @@ SYNCED = {
 FAILED = BAD_FILE.with_fields(
     {"code": text("the error code")},
     table=(
-        TableColumn("file", least=16, widest=0),
-        TableColumn("code", goes=3),
-        TableColumn("message", least=20, widest=0),
+        TableColumn("file", min_width=16, max_width=0),
+        TableColumn("code", drop_rank=3),
+        TableColumn("message", min_width=20, max_width=0),
     ),
 )
 
 SKIPPED = ResponseSchema(
     "LeftOut",
     {"file": text("file"), "item": text("item"), "reason": text("the reason")},
-    table=(TableColumn("file", least=12), TableColumn("item", least=12), TableColumn("reason", least=20, widest=0)),
+    table=(
+        TableColumn("file", min_width=12),
+        TableColumn("item", min_width=12),
+        TableColumn("reason", min_width=20, max_width=0),
+    ),
 )
 
 MOVED_TABLE = ResponseSchema(
@@ -76,7 +80,7 @@ MOVED_TABLE = ResponseSchema(
         "rows": integer("its rows"),
         "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
     },
-    table=(TableColumn("table", least=12), TableColumn("rows"), TableColumn("sha256", goes=1, widest=0)),
+    table=(TableColumn("table", min_width=12), TableColumn("rows"), TableColumn("sha256", drop_rank=1, max_width=0)),
 )
 
 CONNECTED = ResponseSchema(
@@ -94,12 +98,12 @@ CONNECTED = ResponseSchema(
     },
     table=(
         TableColumn("client"),
-        TableColumn("found", goes=3),
-        TableColumn("scope", goes=4),
+        TableColumn("found", drop_rank=3),
+        TableColumn("scope", drop_rank=4),
         TableColumn("connected"),
-        TableColumn("answers", goes=2),
-        TableColumn("file", least=16, goes=1, widest=0),
-        TableColumn("problem", least=20, widest=0),
+        TableColumn("answers", drop_rank=2),
+        TableColumn("file", min_width=16, drop_rank=1, max_width=0),
+        TableColumn("problem", min_width=20, max_width=0),
     ),
 )
 
@@ -115,7 +119,7 @@ HOOKS = ResponseSchema(
 UNMAPPED = ResponseSchema(
     "UnmappedFields",
     {"file": file_path("the file"), "fields": texts("their names")},
-    table=(TableColumn("file", least=16, widest=0), TableColumn("fields", least=16)),
+    table=(TableColumn("file", min_width=16, max_width=0), TableColumn("fields", min_width=16)),
 )
 
 
@@ -130,7 +134,7 @@ NAMED_TOKEN = ResponseSchema(
         "read_only": flag("whether it may only read"),
     },
     table=(
-        TableColumn("name", least=8), TableColumn("created_at", "made"), TableColumn("last_used_at", "last used"),
+        TableColumn("name", min_width=8), TableColumn("created_at", "made"), TableColumn("last_used_at", "last used"),
         TableColumn("expires_at", "expires"), TableColumn("read_only", "read-only"), TableColumn("expired"),
     ),
 )  # fmt: skip

@@ -82,7 +82,7 @@ def settings_table(shown: dict[str, Any], *, width: int) -> str:
         rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
     columns = [
         TableColumn("setting"),
-        TableColumn("value", least=12),
-        TableColumn("source", least=12, goes=1, widest=0),
+        TableColumn("value", min_width=12),
+        TableColumn("source", min_width=12, drop_rank=1, max_width=0),
     ]
     return align_rows(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)

@@ -21,11 +21,11 @@ BLOCKERS_SHOWN = 5
 LINES_SHOWN = 2
 _STATUSES = ("ACTIVE", "TODO", "DONE")
 _COLUMNS = [
-    TableColumn("id", least=16, widest=28),
-    TableColumn("status", goes=2),
-    TableColumn("title", least=16, widest=LONG),
-    TableColumn("priority", goes=4),
-    TableColumn("so far", least=9, goes=3),
+    TableColumn("id", min_width=16, max_width=28),
+    TableColumn("status", drop_rank=2),
+    TableColumn("title", min_width=16, max_width=LONG),
+    TableColumn("priority", drop_rank=4),
+    TableColumn("so far", min_width=9, drop_rank=3),
 ]
 _TITLE = 2
 """The column in which the text of a blocker begins."""

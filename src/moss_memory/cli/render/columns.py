@@ -59,16 +59,16 @@ def share_width(
         shrinkable = [
             i
             for i, column in enumerate(columns)
-            if column.least and widths[i] > column.least and column.key not in whole
+            if column.min_width and widths[i] > column.min_width and column.key not in whole
         ]
         if shrinkable:
             widths[max(shrinkable, key=lambda i: widths[i])] -= 1
             continue
-        left = [i for i, wide in enumerate(widths) if wide and columns[i].goes and columns[i].key not in whole]
+        left = [i for i, wide in enumerate(widths) if wide and columns[i].drop_rank and columns[i].key not in whole]
         if not left:
             break
-        goes = max(left, key=lambda i: columns[i].goes)
-        widths[goes] = 0
+        dropped = max(left, key=lambda i: columns[i].drop_rank)
+        widths[dropped] = 0
         widths = [
             wide and _max_width(column, need, whole) for wide, need, column in zip(widths, needed, columns, strict=True)
         ]
@@ -76,7 +76,7 @@ def share_width(
 
 
 def _max_width(column: TableColumn, needed: int, whole: tuple[str, ...]) -> int:
-    return needed if column.key in whole else min(needed, column.widest or needed)
+    return needed if column.key in whole else min(needed, column.max_width or needed)
 
 
 def _total(widths: list[int]) -> int:

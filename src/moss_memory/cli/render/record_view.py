@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 _FIELDS = [
-    TableColumn("field", least=8),
+    TableColumn("field", min_width=8),
     TableColumn("type"),
     TableColumn("needed"),
-    TableColumn("more", least=16, widest=0),
+    TableColumn("more", min_width=16, max_width=0),
 ]
 _SOURCES = [
-    TableColumn("field", least=8),
-    TableColumn("value", least=16),
-    TableColumn("observed", goes=4),
-    TableColumn("agent", least=6, goes=3),
-    TableColumn("sources", least=10, goes=5),
+    TableColumn("field", min_width=8),
+    TableColumn("value", min_width=16),
+    TableColumn("observed", drop_rank=4),
+    TableColumn("agent", min_width=6, drop_rank=3),
+    TableColumn("sources", min_width=10, drop_rank=5),
 ]
 
 

@@ -112,13 +112,13 @@ def rows_of(items: list[dict[str, Any]], schema: ResponseSchema, width: int, *, 
     if not items:
         return NOTHING
     rows = items if schema.row is None else [schema.row(item) for item in items]
-    declared = schema.table or [TableColumn(key, least=8, goes=at) for at, key in enumerate(schema.fields)]
+    declared = schema.table or [TableColumn(key, min_width=8, drop_rank=at) for at, key in enumerate(schema.fields)]
     if not width and not reading:
         return _plain_table(declared, rows, schema)
     text = next((one.key for one in declared if schema.fields.get(one.key, _COMPUTED).shown == "whole"), None)
     if reading and text is not None:
         return _text_blocks(declared, rows, schema, text, width)
-    columns = [column for column in declared if column.tells(rows)]
+    columns = [column for column in declared if column.is_shown(rows)]
     same = _constant_columns(columns, [_cells_of(row, columns, schema) for row in rows]) if reading else {}
     columns = [column for column in columns if column not in same]
     shown = [_cells_of(row, columns, schema) for row in rows]
@@ -142,7 +142,9 @@ def _plain_table(declared: Sequence[TableColumn], rows: list[dict[str, Any]], sc
     titles = {column.key: column.title for column in declared}
     keys += [key for key, field in schema.fields.items() if key not in titles and _is_scalar(field)]
     columns = [
-        TableColumn(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
+        TableColumn(key, titles.get(key, ""), max_width=0)
+        for key in keys
+        if any(row.get(key) is not None for row in rows)
     ]
     return align_rows(columns, [_cells_of(row, columns, schema) for row in rows])
 
@@ -151,7 +153,7 @@ def _text_blocks(
     declared: Sequence[TableColumn], rows: list[dict[str, Any]], schema: ResponseSchema, text: str, width: int
 ) -> str:
     """Return rows with a long text as blocks: the other columns on one line, then the text, wrapped."""
-    columns = [column for column in declared if column.key != text and column.tells(rows)]
+    columns = [column for column in declared if column.key != text and column.is_shown(rows)]
     blocks = []
     for row in rows:
         shown = [cell.text for cell in _cells_of(row, columns, schema)]
@@ -182,7 +184,7 @@ def _sides(sides: Found, width: int) -> str:
     schema = next(iter(sides.values()))[0].of
     known = [key for key in schema.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
     fields = [key for key in known if any(state.get(key) for state in states)]
-    columns = [TableColumn("field"), *(TableColumn(label, least=10) for label in sides)]
+    columns = [TableColumn("field"), *(TableColumn(label, min_width=10) for label in sides)]
     rows = [[Cell(key), *(cell_of(schema.fields[key], state.get(key)) for state in states)] for key in fields]
     return align_rows(columns, rows, width=width) if rows else ""
 

@@ -100,11 +100,10 @@ class PostgresTransaction(ReadTransactionBase):
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         return iter(self.execute(sql, parameters).fetchall())
 
-    def together(self, *asked: tuple[str, Parameters]) -> list[list[Row]]:
+    def together(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run several statements in one message and return the rows of each, in binary format."""
-        known = [(translate_sql(sql), given) for sql, given in asked]
-        statements = [(statement.sql, statement.values(given)) for statement, given in known]
-        cursors = self._send_all(statements, binary=True)
+        translated = [(translate_sql(sql), given) for sql, given in statements]
+        cursors = self._send_all([(one.sql, one.values(given)) for one, given in translated], binary=True)
         return [cursor.fetchall() for cursor in cursors]
 
     def begin_snapshot(self) -> None:
@@ -141,14 +140,14 @@ class PostgresTransaction(ReadTransactionBase):
     def search(self, request: SearchRequest) -> Hits:
         self.begin_snapshot()
         if request.is_lexical:
-            from .word_search import by_words  # most calls search nothing
+            from .word_search import search_by_words  # most calls search nothing
 
-            return by_words(self, request)
-        from moss_memory.search.ranking import by_vectors
+            return search_by_words(self, request)
+        from moss_memory.search.ranking import search_by_vectors
 
-        from .vector_search import PostgresSearchIndex
+        from .search_index import PostgresSearchIndex
 
-        return by_vectors(PostgresSearchIndex(self._engine, self), request)
+        return search_by_vectors(PostgresSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} = any(:{parameter})"

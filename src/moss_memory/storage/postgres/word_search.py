@@ -50,7 +50,7 @@ _B = 0.75
 _LEAST_IDF = 1e-6
 
 
-def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
+def search_by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
     """Return one page of hits by words, in a stable order."""
     query = request.query
     index = IndexReader(tx)

@@ -1,6 +1,8 @@
 """The search index of SQLite: one FTS5 index over all tools, with exact order and exact totals, and the vectors.
 
-`SqliteFilters` are the filters of a search as FTS5 queries and SQL; `SqliteWordQuery` looks up words within them.
+`search_by_words` is the search by words alone. `SqliteSearchIndex` is the index as `search.ranking` reads it: filters,
+words and vectors. `SqliteFilters` are the filters of a search as FTS5 queries and SQL; `SqliteWordQuery` looks up words
+within them.
 
 FTS5 finds the words of a document quickly, its bm25 slowly, and bm25 has an upper bound for each form that a document
 contains. So the documents with the most words are scored first, and those whose bound is below the best of these never
@@ -44,7 +46,7 @@ _FEW_MATCHES = 200
 """Up to this number of matches, filters are checked in the tables and not in the index, and each form is scored by
 itself: the bm25 of a document is the sum."""
 
-_SCORE_ALL = 2000
+_SCORED_MAX = 2000
 """Up to this number, every document is scored: each further scan counts all words again."""
 
 _MEMORY_MAX = 250_000
@@ -72,7 +74,7 @@ _TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
 class SqliteSearchIndex:
-    """The index as a transaction sees it."""
+    """The index of one transaction, for a search by vectors with or without words."""
 
     def __init__(self, engine: SqliteEngine, tx: SqliteTransaction) -> None:
         self.engine: VectorEngine = engine
@@ -92,8 +94,8 @@ class SqliteSearchIndex:
     def word_query(self, query: Query) -> SqliteWordQuery:
         return SqliteWordQuery(self._connection, query)
 
-    def by_words(self, request: SearchRequest) -> Hits:
-        return by_words(self._connection, request, self.tx.now)
+    def find_by_words(self, request: SearchRequest) -> Hits:
+        return search_by_words(self._connection, request, self.tx.now)
 
 
 class SqliteVectors:
@@ -133,7 +135,7 @@ class SqliteVectors:
         return [part.select(part.seqs <= self._last_seq) for part in parts]
 
 
-def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> Hits:
+def search_by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> Hits:
     """Return one page of the lexical hits in a stable order, without documents that have expired by `now`."""
     query = request.query
     if query.expression is None:
@@ -225,14 +227,14 @@ class SqliteFilters(SearchFilters):
     def match(self, expression: str) -> str:
         """Return the FTS5 query for an expression and the indexed filters; the expression's phrases come first."""
         # Deleted rows are few, so to exclude them costs less than to require live ones.
-        match = self.part(expression)
+        match = self.workspace_match(expression)
         without = [self._unwanted] if self._unwanted else []
         if self.live_only:
             without.append(GONE)
         return f"({match}) NOT ({' OR '.join(without)})" if without else match
 
-    def part(self, expression: str) -> str:
-        """Return the same without the exclusion of deleted documents."""
+    def workspace_match(self, expression: str) -> str:
+        """Return the FTS5 query for an expression and the workspace, also matching deleted and unwanted documents."""
         inside = "" if self.workspace_norm is None else f' AND filter : "{MARK}w{self.workspace_norm.encode().hex()}"'
         return _columns(f"({expression})") + inside
 
@@ -274,8 +276,8 @@ class SqliteWordQuery:
         spans = [WordRange(word, stem) for word, stem in zip(query.words, query.stems, strict=True)]
         terms = [connection.execute(_TERMS, (span.beginning, span.end)).fetchall() for span in spans]
         rows = forms_of(spans, terms)
-        asked = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
-        for word, found in zip(asked, rows, strict=True):
+        query_words = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
+        for word, found in zip(query_words, rows, strict=True):
             self.weight += word.idf
             if word.is_single:  # bm25 treats all words with this prefix as one form
                 found = [(form, max(count for _, count in found)) for form in word.forms]
@@ -283,7 +285,7 @@ class SqliteWordQuery:
         self.weight = self.weight or 1.0
         self._forms = sorted(forms, key=lambda form: form.word.document_count)
         self._words = {form.word for form in forms}
-        self._finds = sum(word.document_count for word in self._words)
+        self._match_bound = sum(word.document_count for word in self._words)
         # Flat, because FTS5 scans one OR faster than an OR of ORs.
         self._expression = " OR ".join([form.expression for form in self._forms])
         self._known: dict[int, tuple[float, float]] = {}
@@ -295,10 +297,10 @@ class SqliteWordQuery:
         """Return the best documents as `(score, doc)`, with all ties of the last, and the number of all matches."""
         if not self._forms:
             return [], 0
-        if self._finds <= _FEW_MATCHES:
+        if self._match_bound <= _FEW_MATCHES:
             scored, forms_in = self._score_by_forms(filters)
             return self._by_score(scored, forms_in), len(scored)
-        if self._finds <= _SCORE_ALL:
+        if self._match_bound <= _SCORED_MAX:
             scored = filters.rows(_SCORED + filters.condition, moss_match=filters.match(self._expression))
             forms_in = self.forms_in(filters) if len(self._words) > 1 else {}
             return self._by_score(scored, forms_in), len(scored)
@@ -325,11 +327,12 @@ class SqliteWordQuery:
         """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
         if not forms_in:  # one word, which all of them contain
-            share = SHARE_WEIGHT * self._bounds(1)[0]
+            share = SHARE_WEIGHT * self._share_and_bound(1)[0]
             return [(share + bm25 * scale, doc) for doc, bm25 in scored]
-        return [(SHARE_WEIGHT * self._bounds(forms_in.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
+        measure = self._share_and_bound
+        return [(SHARE_WEIGHT * measure(forms_in.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
 
-    def _bounds(self, forms: int) -> tuple[float, float]:
+    def _share_and_bound(self, forms: int) -> tuple[float, float]:
         """Return the share of the weight of the words in a document, and the upper bound of its score."""
         known = self._known.get(forms)
         if known is None:
@@ -357,7 +360,7 @@ class SqliteWordQuery:
         return found
 
     def _matches(self, filters: SqliteFilters) -> str:
-        return json.dumps([filters.part(form.expression) for form in self._forms], ensure_ascii=False)
+        return json.dumps([filters.workspace_match(form.expression) for form in self._forms], ensure_ascii=False)
 
     def score_all(self, filters: SqliteFilters) -> list[tuple[int, float, float]]:
         """Return every matching document within the filters as `(doc, bm25, share)`.
@@ -369,11 +372,11 @@ class SqliteWordQuery:
         scored = filters.rows(_SCORED + filters.condition, moss_match=filters.match(self._expression))
         forms_in = self.forms_in(filters)
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
-        return [(doc, bm25 * scale, self._bounds(forms_in[doc])[0]) for doc, bm25 in scored]
+        return [(doc, bm25 * scale, self._share_and_bound(forms_in[doc])[0]) for doc, bm25 in scored]
 
     def _parts(self, filters: SqliteFilters) -> Iterator[tuple[int, int]]:
         """Yield ranges of documents to be processed one after the other."""
-        parts = -(-self._finds // _MEMORY_MAX)
+        parts = -(-self._match_bound // _MEMORY_MAX)
         if parts == 1:
             yield 0, _END
             return
@@ -389,12 +392,12 @@ class SqliteWordQuery:
         groups: dict[int, list[int]] = {}
         for doc, forms in forms_in.items():
             groups.setdefault(forms, []).append(doc)
-        left = sorted(groups, key=self._bounds)
+        left = sorted(groups, key=self._share_and_bound)
         size = most + _SPARE
         while left:
             least = kept[most - 1][0] if len(kept) >= most else -math.inf
-            left = [forms for forms in left if self._bounds(forms)[1] >= least]
-            share = self._bounds(left[-1])[0] if left else 0.0
+            left = [forms for forms in left if self._share_and_bound(forms)[1] >= least]
+            share = self._share_and_bound(left[-1])[0] if left else 0.0
             docs: list[int] = []
             while left and len(docs) < size:
                 group = groups[left[-1]]

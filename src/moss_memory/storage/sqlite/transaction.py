@@ -73,13 +73,13 @@ class SqliteTransaction(ReadTransactionBase):
         return None if row is None else row[0]
 
     def search(self, request: SearchRequest) -> Hits:
-        from .search_index import SqliteSearchIndex, by_words  # imported late: most calls do not search
+        from .search_index import SqliteSearchIndex, search_by_words  # imported late: most calls do not search
 
         if request.is_lexical:
-            return by_words(self.connect(), request, self.now)
-        from moss_memory.search.ranking import by_vectors
+            return search_by_words(self.connect(), request, self.now)
+        from moss_memory.search.ranking import search_by_vectors
 
-        return by_vectors(SqliteSearchIndex(self._engine, self), request)
+        return search_by_vectors(SqliteSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"

@@ -53,8 +53,8 @@ _PART = ResponseSchema(
         "text": text("rendered view for models"),
     },
     table=(
-        TableColumn("name", least=8),
-        TableColumn("text", least=20, widest=LONG),
+        TableColumn("name", min_width=8),
+        TableColumn("text", min_width=20, max_width=LONG),
         TableColumn("id", when=needs_id_column),
     ),
 )

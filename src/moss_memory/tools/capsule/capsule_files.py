@@ -48,9 +48,9 @@ _PROBLEM = ResponseSchema(
     },
     table=(
         TableColumn("line"),
-        TableColumn("name", least=8, goes=3),
+        TableColumn("name", min_width=8, drop_rank=3),
         TableColumn("code"),
-        TableColumn("message", least=20, widest=0),
+        TableColumn("message", min_width=20, max_width=0),
     ),
 )
 

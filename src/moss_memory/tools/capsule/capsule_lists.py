@@ -59,7 +59,14 @@ HIT = SUMMARY.with_fields(
         **HIT_FIELDS,
     },
     "CapsuleHit",
-    table=(NAME, WORKSPACE, TableColumn("title", least=8, goes=9), TableColumn("snippet", least=30), DELETED_AT, ID),
+    table=(
+        NAME,
+        WORKSPACE,
+        TableColumn("title", min_width=8, drop_rank=9),
+        TableColumn("snippet", min_width=30),
+        DELETED_AT,
+        ID,
+    ),
 )
 
 NEWEST_THERE = ResponseSchema(

@@ -16,9 +16,9 @@ from moss_memory.registry.responses import (
 KEY = fetch_key_of("capsule")
 VERSION = integer("1 when stored, one more with every change")
 
-NAME = TableColumn("name", least=8)
-WORKSPACE = TableColumn("workspace", least=8, goes=6)
-DELETED_AT = TableColumn("deleted_at", "deleted", goes=2, unless=None)
+NAME = TableColumn("name", min_width=8)
+WORKSPACE = TableColumn("workspace", min_width=8, drop_rank=6)
+DELETED_AT = TableColumn("deleted_at", "deleted", drop_rank=2, unless=None)
 ID = TableColumn("id", when=needs_id_column)
 
 SUMMARY = ResponseSchema(
@@ -46,9 +46,9 @@ SUMMARY = ResponseSchema(
     table=(
         NAME,
         WORKSPACE,
-        TableColumn("title", least=8, goes=7),
-        TableColumn("capsule_chars", "chars", goes=4),
-        TableColumn("updated_at", "updated", goes=3),
+        TableColumn("title", min_width=8, drop_rank=7),
+        TableColumn("capsule_chars", "chars", drop_rank=4),
+        TableColumn("updated_at", "updated", drop_rank=3),
         DELETED_AT,
         ID,
     ),

@@ -85,7 +85,11 @@ _MISSING = ResponseSchema(
         "code": text("why it is not there, as errors have it"),
         "message": text("the same in a sentence"),
     },
-    table=(TableColumn("ref", least=12, goes=2), TableColumn("code"), TableColumn("message", least=20, widest=0)),
+    table=(
+        TableColumn("ref", min_width=12, drop_rank=2),
+        TableColumn("code"),
+        TableColumn("message", min_width=20, max_width=0),
+    ),
 )
 
 

@@ -68,8 +68,8 @@ _CHANGE = ResponseSchema(
         TableColumn("ts_ms", "when"),
         TableColumn("tool"),
         TableColumn("workspace"),
-        TableColumn("by", least=8, unless=None),
-        TableColumn("address", least=12),
+        TableColumn("by", min_width=8, unless=None),
+        TableColumn("address", min_width=12),
     ),
 )
 

@@ -51,7 +51,7 @@ _TOOL = ResponseSchema(
         "description": text("its purpose; with `names`", optional=True),
         "inputSchema": free("the JSON Schema of its arguments; with `names`", optional=True),
     },
-    table=(TableColumn("name"), TableColumn("summary", least=20, widest=0)),
+    table=(TableColumn("name"), TableColumn("summary", min_width=20, max_width=0)),
     row=lambda tool: {"summary": tool.get("description"), **tool},
 )
 

@@ -35,12 +35,12 @@ _EVENT = ResponseSchema(
     },
     table=(
         TableColumn("at", "when"),
-        TableColumn("by", least=8),
+        TableColumn("by", min_width=8),
         TableColumn("tool"),
-        TableColumn("workspace", goes=1),
-        TableColumn("address", least=12, widest=0),
-        TableColumn("repository", goes=3, unless=None),
-        TableColumn("commit", goes=2, unless=None),
+        TableColumn("workspace", drop_rank=1),
+        TableColumn("address", min_width=12, max_width=0),
+        TableColumn("repository", drop_rank=3, unless=None),
+        TableColumn("commit", drop_rank=2, unless=None),
     ),
 )
 

@@ -56,10 +56,10 @@ _ITEM = ResponseSchema(
     },
     table=(
         TableColumn("state"),
-        TableColumn("type", goes=3),
-        TableColumn("name", least=8),
-        TableColumn("workspace", least=8, goes=2),
-        TableColumn("found", "", least=20, widest=0),
+        TableColumn("type", drop_rank=3),
+        TableColumn("name", min_width=8),
+        TableColumn("workspace", min_width=8, drop_rank=2),
+        TableColumn("found", "", min_width=20, max_width=0),
     ),
     row=lambda item: {
         **item,
@@ -151,7 +151,7 @@ def moss_confirm(
 _NAMED_FILE = ResponseSchema(
     "Place",
     {"path": text("the file"), "state": choice(("fresh", "changed", "missing"), "since the capsule was saved")},
-    table=(TableColumn("state"), TableColumn("path", least=20, widest=0)),
+    table=(TableColumn("state"), TableColumn("path", min_width=20, max_width=0)),
 )
 
 

@@ -21,7 +21,7 @@ from moss_memory.registry.responses import (
     number,
     text,
 )
-from moss_memory.registry.tool_groups import GROUP_OF_TYPE, SEARCH_SOURCES, SEARCH_TYPES, module
+from moss_memory.registry.tool_groups import GROUP_OF_TYPE, SEARCH_SOURCES, SEARCH_TYPES, import_module
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.rows.times import SECOND_US, instant_us
@@ -62,12 +62,12 @@ _HIT = ResponseSchema(
         "score": number("how well it matches"),
     },
     table=(
-        TableColumn("name", least=8),
-        TableColumn("workspace", least=8, goes=6),
-        TableColumn("type", goes=5),
-        TableColumn("branch", least=6, goes=8),
-        TableColumn("title", least=8, goes=9),
-        TableColumn("snippet", least=30),
+        TableColumn("name", min_width=8),
+        TableColumn("workspace", min_width=8, drop_rank=6),
+        TableColumn("type", drop_rank=5),
+        TableColumn("branch", min_width=6, drop_rank=8),
+        TableColumn("title", min_width=8, drop_rank=9),
+        TableColumn("snippet", min_width=30),
         TableColumn("id", when=needs_id_column),
     ),
     row=lambda hit: {**hit.get("fetch", {}).get("arguments", {}), **hit},
@@ -137,7 +137,7 @@ def moss_search(
     found: dict[str, dict[int, dict[str, Any]]] = {}
     for source in filters.sources:
         if rows := hits.rows(source):
-            load_documents = getattr(module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
+            load_documents = getattr(import_module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
             found[source] = load_documents(tx, rows)
     items = []
     for hit in hits.items:

@@ -50,9 +50,9 @@ WORKSPACE = ResponseSchema(
         "updated_at": moment("when something in it last changed"),
     },
     table=(
-        TableColumn("workspace", least=12),
+        TableColumn("workspace", min_width=12),
         *(TableColumn(name) for name in COUNTED),
-        TableColumn("updated_at", "updated", goes=1),
+        TableColumn("updated_at", "updated", drop_rank=1),
     ),
 )
 
@@ -88,13 +88,13 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
 
 def figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
     """Return the counts of every workspace with content, by its normal form."""
-    closed = tx.config.disabled_types
+    disabled = tx.config.disabled_types
     found: dict[str, dict[str, int]] = {}
     for name, (family, _) in COUNTED.items():
-        if family not in closed:
+        if family not in disabled:
             for workspace, count, updated_at in tx.stream(sql[name], {"now": tx.now}):
                 _add_workspace(found, workspace, updated_at)[name] = count
-    if "reasoning" not in closed:
+    if "reasoning" not in disabled:
         for workspace, updated_at in tx.stream(sql["graphs"]):
             _add_workspace(found, workspace, updated_at)
     return found
@@ -117,7 +117,12 @@ RECENT = ResponseSchema(
         "day": text("the day in UTC on which it last changed, empty if unknown"),
         "ts_ms": moment_ms("when, if it is among the last changes", optional=True),
     },
-    table=(TableColumn("workspace", least=12), TableColumn("holds"), TableColumn("day"), TableColumn("ts_ms", "when")),
+    table=(
+        TableColumn("workspace", min_width=12),
+        TableColumn("holds"),
+        TableColumn("day"),
+        TableColumn("ts_ms", "when"),
+    ),
 )
 
 

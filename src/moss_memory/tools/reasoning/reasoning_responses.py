@@ -32,10 +32,10 @@ CARD_REF = {"branch": text("branch"), "graph_doc": text("document of its graph")
 LAST_SEQ = integer("number of the last version written")
 
 _SEQ = TableColumn("seq")
-_WRITTEN = TableColumn("ts_ms", "written", goes=6)
-_TYPE = TableColumn("type", goes=5)
-_STATUS = TableColumn("status", least=6, goes=3)
-_KIND = TableColumn("kind", least=6, goes=3)
+_WRITTEN = TableColumn("ts_ms", "written", drop_rank=6)
+_TYPE = TableColumn("type", drop_rank=5)
+_STATUS = TableColumn("status", min_width=6, drop_rank=3)
+_KIND = TableColumn("kind", min_width=6, drop_rank=3)
 _GONE = TableColumn("deleted", unless=False)
 
 WHEN = {
@@ -73,10 +73,10 @@ ENTRY = ResponseSchema(
     table=(
         _SEQ,
         _WRITTEN,
-        TableColumn("branch", least=6, goes=8),
-        TableColumn("kind", goes=4, unless="note"),
-        TableColumn("title", least=8, goes=5),
-        TableColumn("content", least=16, widest=LONG),
+        TableColumn("branch", min_width=6, drop_rank=8),
+        TableColumn("kind", drop_rank=4, unless="note"),
+        TableColumn("title", min_width=8, drop_rank=5),
+        TableColumn("content", min_width=16, max_width=LONG),
     ),
 )
 ENTRIES = {"entries": list_of(ENTRY, "the entries, oldest first", shown="answer"), **PAGINATION}
@@ -93,7 +93,7 @@ COMMIT = ResponseSchema(
         "content": text("its text", shown="whole"),
         "meta": free("free-form JSON", optional=True),
     },
-    table=(_SEQ, _WRITTEN, TableColumn("message", least=16), TableColumn("content", least=12, widest=LONG)),
+    table=(_SEQ, _WRITTEN, TableColumn("message", min_width=16), TableColumn("content", min_width=12, max_width=LONG)),
 )
 NEW_COMMIT = ResponseSchema(
     "NewCommit",
@@ -103,7 +103,7 @@ NEW_COMMIT = ResponseSchema(
         **DOCUMENT_REF,
         "message": text("its message, in a line"),
     },
-    table=(_SEQ, _WRITTEN, TableColumn("branch", least=6), TableColumn("doc", least=6), TableColumn("message")),
+    table=(_SEQ, _WRITTEN, TableColumn("branch", min_width=6), TableColumn("doc", min_width=6), TableColumn("message")),
 )
 DOCUMENT = ResponseSchema(
     "Document",
@@ -112,7 +112,7 @@ DOCUMENT = ResponseSchema(
         "entries": integer("number of entries or versions that the branch shows"),
         "last_seq": integer("number of the last of them", nullable=True),
     },
-    table=(TableColumn("doc", least=12), TableColumn("entries"), TableColumn("last_seq", "last")),
+    table=(TableColumn("doc", min_width=12), TableColumn("entries"), TableColumn("last_seq", "last")),
 )
 TAG = ResponseSchema(
     "Tag",
@@ -123,11 +123,11 @@ TAG = ResponseSchema(
         "created_at_ms": moment_ms("when it was created or moved"),
     },
     table=(
-        TableColumn("name", least=12),
+        TableColumn("name", min_width=12),
         _SEQ,
-        TableColumn("branch", least=6),
-        TableColumn("doc", least=6),
-        TableColumn("created_at_ms", "tagged", goes=7),
+        TableColumn("branch", min_width=6),
+        TableColumn("doc", min_width=6),
+        TableColumn("created_at_ms", "tagged", drop_rank=7),
     ),
 )
 MOVE = ResponseSchema(
@@ -141,10 +141,10 @@ MOVE = ResponseSchema(
     },
     table=(
         _WRITTEN,
-        TableColumn("doc", least=6, goes=4),
+        TableColumn("doc", min_width=6, drop_rank=4),
         TableColumn("old_seq", "from"),
         TableColumn("new_seq", "to"),
-        TableColumn("message", least=16),
+        TableColumn("message", min_width=16),
     ),
 )
 BRANCH_ROW = ResponseSchema(
@@ -154,7 +154,11 @@ BRANCH_ROW = ResponseSchema(
         "base_branch": text("the branch of the snapshot that it is based on", nullable=True),
         "base_seq": integer("the last number of that snapshot", nullable=True),
     },
-    table=(TableColumn("name", least=12), TableColumn("base_branch", "base", least=8), TableColumn("base_seq", "at")),
+    table=(
+        TableColumn("name", min_width=12),
+        TableColumn("base_branch", "base", min_width=8),
+        TableColumn("base_seq", "at"),
+    ),
 )
 DEFAULTS = object_of(
     ResponseSchema(
@@ -189,11 +193,11 @@ NODE = ResponseSchema(
     "Node",
     {**_NODE_FIELDS, **_VERSION},
     table=(
-        TableColumn("id", least=8),
+        TableColumn("id", min_width=8),
         _TYPE,
         _STATUS,
-        TableColumn("title", least=16),
-        TableColumn("tags", least=8, goes=8, unless=[]),
+        TableColumn("title", min_width=16),
+        TableColumn("tags", min_width=8, drop_rank=8, unless=[]),
         _GONE,
     ),
     row=_node_row,
@@ -201,7 +205,7 @@ NODE = ResponseSchema(
 EDGE = ResponseSchema(
     "Edge",
     {**ENDS, **_VERSION},
-    table=(TableColumn("from", least=8), TableColumn("rel", least=6), TableColumn("to", least=8), _GONE),
+    table=(TableColumn("from", min_width=8), TableColumn("rel", min_width=6), TableColumn("to", min_width=8), _GONE),
 )
 
 
@@ -224,10 +228,10 @@ CHANGE = ResponseSchema(
     table=(
         TableColumn("change"),
         _KIND,
-        TableColumn("key", least=12),
+        TableColumn("key", min_width=12),
         _TYPE,
         _STATUS,
-        TableColumn("title", least=16, goes=9),
+        TableColumn("title", min_width=16, drop_rank=9),
     ),
     row=_change_row,
 )
@@ -239,7 +243,7 @@ DANGLING = ResponseSchema(
         "missing": texts("ids that no node has"),
         "message": text("the same in a sentence"),
     },
-    table=(TableColumn("code"), TableColumn("edge", least=12), TableColumn("message", least=20, widest=0)),
+    table=(TableColumn("code"), TableColumn("edge", min_width=12), TableColumn("message", min_width=20, max_width=0)),
 )
 CONFLICT = ResponseSchema(
     "Conflict",
@@ -253,9 +257,9 @@ CONFLICT = ResponseSchema(
     table=(
         TableColumn("conflict_id"),
         _KIND,
-        TableColumn("key", least=12),
+        TableColumn("key", min_width=12),
         _STATUS,
-        TableColumn("created_at_ms", "found", goes=7),
+        TableColumn("created_at_ms", "found", drop_rank=7),
     ),
 )
 _STATE = ResponseSchema("State", {name: field.or_absent() for name, field in {**NODE.fields, **EDGE.fields}.items()})
@@ -267,7 +271,7 @@ _SIDES = {
 BOTH_SIDES = ResponseSchema(
     "ConflictSides",
     {"conflict_id": CONFLICT.fields["conflict_id"], "key": KEY, **_SIDES},
-    table=(TableColumn("conflict_id"), TableColumn("key", least=12)),
+    table=(TableColumn("conflict_id"), TableColumn("key", min_width=12)),
 )
 WHOLE_CONFLICT = ResponseSchema(
     "WholeConflict",
@@ -321,12 +325,12 @@ CANDIDATE = ResponseSchema(
         "why": text("the reason for its rank"),
     },
     table=(
-        TableColumn("id", least=8),
+        TableColumn("id", min_width=8),
         _TYPE,
         _STATUS,
-        TableColumn("title", least=16),
-        TableColumn("blocked_by", "blocked by", least=6, goes=8),
-        TableColumn("why", least=12, goes=9),
+        TableColumn("title", min_width=16),
+        TableColumn("blocked_by", "blocked by", min_width=6, drop_rank=8),
+        TableColumn("why", min_width=12, drop_rank=9),
     ),
 )
 STATS = object_of(

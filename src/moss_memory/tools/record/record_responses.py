@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import ResponseRow
 
 _SUMMARY_COLUMNS = (
-    TableColumn("title", least=16),
-    TableColumn("status", goes=6),
-    TableColumn("says", least=24, goes=4, widest=LONG),
-    TableColumn("workspace", least=8, goes=7),
+    TableColumn("title", min_width=16),
+    TableColumn("status", drop_rank=6),
+    TableColumn("says", min_width=24, drop_rank=4, max_width=LONG),
+    TableColumn("workspace", min_width=8, drop_rank=7),
 )
 """The columns of tables that come from a body."""
 
@@ -50,7 +50,12 @@ RECORD = ResponseSchema(
         "superseded": flag("whether a later payload is about the same entity", optional=True),
         **{name: field.or_absent() for name, field in HIT_FIELDS.items()},
     },
-    table=(TableColumn("type", goes=5), *_SUMMARY_COLUMNS, TableColumn("submitted", goes=8), TableColumn("id", goes=9)),
+    table=(
+        TableColumn("type", drop_rank=5),
+        *_SUMMARY_COLUMNS,
+        TableColumn("submitted", drop_rank=8),
+        TableColumn("id", drop_rank=9),
+    ),
     row=_row,
 )
 _SOURCE = ResponseSchema(
@@ -87,10 +92,10 @@ ENTITY = ResponseSchema(
         "referenced_by": list_of(_RELATION, "entities that refer to it", optional=True),
     },
     table=(
-        TableColumn("entity_type", "type", goes=4),
+        TableColumn("entity_type", "type", drop_rank=4),
         *_SUMMARY_COLUMNS,
-        TableColumn("observation_count", "told", goes=8),
-        TableColumn("entity_id", "id", goes=9),
+        TableColumn("observation_count", "told", drop_rank=8),
+        TableColumn("entity_id", "id", drop_rank=9),
     ),
     row=_row,
 )
@@ -106,11 +111,11 @@ EVENT = ResponseSchema(
     },
     table=(
         TableColumn("event_timestamp", "when"),
-        TableColumn("event_type", "what", least=10, goes=2),
-        TableColumn("title", "of", least=12),
-        TableColumn("workspace", least=8, goes=6),
-        TableColumn("entity_ids", "entity", goes=8),
-        TableColumn("source_record_id", "record", goes=9),
+        TableColumn("event_type", "what", min_width=10, drop_rank=2),
+        TableColumn("title", "of", min_width=12),
+        TableColumn("workspace", min_width=8, drop_rank=6),
+        TableColumn("entity_ids", "entity", drop_rank=8),
+        TableColumn("source_record_id", "record", drop_rank=9),
     ),
 )
 _CAPABILITY_FIELD = ResponseSchema(

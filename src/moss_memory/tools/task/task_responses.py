@@ -29,11 +29,11 @@ ITEM = ResponseSchema(
     },
     table=(
         TableColumn("id"),
-        TableColumn("kind", goes=4),
+        TableColumn("kind", drop_rank=4),
         TableColumn("status"),
-        TableColumn("title", least=16),
-        TableColumn("parent", goes=6),
-        TableColumn("tags", least=8, goes=8, unless=[]),
+        TableColumn("title", min_width=16),
+        TableColumn("parent", drop_rank=6),
+        TableColumn("tags", min_width=8, drop_rank=8, unless=[]),
     ),
 )
 EVENT = ResponseSchema(
@@ -49,15 +49,15 @@ EVENT = ResponseSchema(
         "by": text("the actor, if known", optional=True),
     },
     table=(
-        TableColumn("ts_ms", "written", goes=6),
-        TableColumn("type", goes=5),
-        TableColumn("by", least=8, goes=7, unless=None),
-        TableColumn("target", least=8),
-        TableColumn("path", goes=8),
+        TableColumn("ts_ms", "written", drop_rank=6),
+        TableColumn("type", drop_rank=5),
+        TableColumn("by", min_width=8, drop_rank=7, unless=None),
+        TableColumn("target", min_width=8),
+        TableColumn("path", drop_rank=8),
         TableColumn("event_id", "event id"),
     ),
 )
-_STEP_COLUMNS = (TableColumn("step_id", "step"), TableColumn("path"), TableColumn("title", least=16))
+_STEP_COLUMNS = (TableColumn("step_id", "step"), TableColumn("path"), TableColumn("title", min_width=16))
 NEW_STEP = ResponseSchema(
     "NewStep",
     {"step_id": text("STEP-001"), "path": text("s:0.s:2"), "title": text("the work to do")},
@@ -77,9 +77,9 @@ STEP = NEW_STEP.with_fields(
     "Step",
     table=(
         *_STEP_COLUMNS,
-        TableColumn("done", goes=7),
-        TableColumn("blocked", goes=8),
-        TableColumn("checkpoints", least=8, goes=9),
+        TableColumn("done", drop_rank=7),
+        TableColumn("blocked", drop_rank=8),
+        TableColumn("checkpoints", min_width=8, drop_rank=9),
     ),
 )
 CHANGED = {
@@ -110,7 +110,7 @@ SHOWN_STEP = NEW_STEP.with_fields(
         "steps": Field("list", "the steps below it, each like this one", of=anything("a step")),
     },
     "ShownStep",
-    table=(*_STEP_COLUMNS, TableColumn("status"), TableColumn("agent", goes=5)),
+    table=(*_STEP_COLUMNS, TableColumn("status"), TableColumn("agent", drop_rank=5)),
 )
 SHOWN = {
     "workspace": text("project namespace, as it was given"),
@@ -137,7 +137,7 @@ SHOWN = {
             table=(
                 TableColumn("id"),
                 TableColumn("status"),
-                TableColumn("title", least=16),
+                TableColumn("title", min_width=16),
                 TableColumn("steps_done", "done"),
                 TableColumn("steps_total", "of"),
             ),
@@ -159,8 +159,8 @@ READY = ResponseSchema(
     table=(
         TableColumn("id"),
         TableColumn("priority"),
-        TableColumn("title", least=16),
-        TableColumn("why", least=12, goes=9),
+        TableColumn("title", min_width=16),
+        TableColumn("why", min_width=12, drop_rank=9),
     ),
 )
 WARNING = {"warning": text("if another agent holds the step or task that was closed", optional=True)}

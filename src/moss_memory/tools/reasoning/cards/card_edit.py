@@ -78,7 +78,7 @@ _GROUP = ResponseSchema(
         "merged": texts("the others"),
         "similarity": number("the smallest similarity of any two, from 0 to 1"),
     },
-    table=(TableColumn("canonical", least=8), TableColumn("merged", least=8), TableColumn("similarity")),
+    table=(TableColumn("canonical", min_width=8), TableColumn("merged", min_width=8), TableColumn("similarity")),
 )
 
 

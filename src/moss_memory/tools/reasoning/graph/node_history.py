@@ -48,10 +48,10 @@ _NODE_VERSION = ResponseSchema(
     },
     table=(
         TableColumn("seq"),
-        TableColumn("ts_ms", "written", goes=6),
-        TableColumn("status", least=6, goes=3),
-        TableColumn("title", least=16),
-        TableColumn("changed", least=8),
+        TableColumn("ts_ms", "written", drop_rank=6),
+        TableColumn("status", min_width=6, drop_rank=3),
+        TableColumn("title", min_width=16),
+        TableColumn("changed", min_width=8),
         TableColumn("deleted", unless=False),
     ),
 )

@@ -66,7 +66,7 @@ _MISSTEP = ResponseSchema(
         "seq": integer("number of the step"),
         "message": text("the same in a sentence"),
     },
-    table=(TableColumn("seq"), TableColumn("code"), TableColumn("message", least=20, widest=0)),
+    table=(TableColumn("seq"), TableColumn("code"), TableColumn("message", min_width=20, max_width=0)),
 )
 
 

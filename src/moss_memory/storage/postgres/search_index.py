@@ -1,9 +1,12 @@
-"""Search by vectors on PostgreSQL: access to words, filters and vectors in one transaction."""
+"""The search index of PostgreSQL as `search.ranking` reads it in one transaction: filters, words and vectors.
+
+`word_search` has the filters and the words.
+"""
 
 from __future__ import annotations
 
 from .index_reader import IndexReader
-from .word_search import PostgresFilters, PostgresWordQuery, by_words
+from .word_search import PostgresFilters, PostgresWordQuery, search_by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ _SINCE = (
 
 
 class PostgresSearchIndex:
-    """The search by words in one transaction."""
+    """The index of one transaction, for a search by vectors with or without words."""
 
     def __init__(self, engine: PostgresEngine, tx: PostgresTransaction) -> None:
         self.engine: VectorEngine = engine
@@ -47,8 +50,8 @@ class PostgresSearchIndex:
     def word_query(self, query: Query) -> PostgresWordQuery:
         return PostgresWordQuery(self._index, query)
 
-    def by_words(self, request: SearchRequest) -> Hits:
-        return by_words(self._tx, request)
+    def find_by_words(self, request: SearchRequest) -> Hits:
+        return search_by_words(self._tx, request)
 
 
 class PostgresVectors:
