@@ -426,7 +426,7 @@ class SqliteEngine:
         self.readers.renew()
 
     def _prepare(self) -> None:
-        """Migrate the database under the write lock."""
+        """Open the writer under the write lock, which creates the database or migrates it if that is needed."""
         with self.hold() as hold, hold:
             self.acquire(hold)
 

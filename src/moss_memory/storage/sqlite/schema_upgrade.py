@@ -1,4 +1,4 @@
-"""Migrate the schema on request; the first write after an update of Moss does the same."""
+"""Migrate the schema on request; the first call after an update of Moss does the same, also a read."""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ import apsw
 
 from moss_memory.storage.call import SLICE_S, wall_clock_ms
 
-from .connections import only_value, shadow_tables_writable
+from .connections import shadow_tables_writable
 from .error_mapping import BUSY_TIMEOUT_MS
+from .functions import only_value
 from .transaction import LEASE_MS
 
 TYPE_CHECKING = False
