@@ -1,4 +1,8 @@
-"""The public API: find the tool, decode the arguments, run the tool in a transaction with its event, commit."""
+"""The public API: find the tool, decode the arguments, run the tool in a transaction with its event, commit.
+
+The methods for people and programs that are no tools, such as `adopt`, `export_folder` and `sync`, are in
+`maintenance.py`. The methods of the tools call `Store.call`; `typed.pyi` has their types.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,13 @@ import time
 
 from moss_memory.registry.fetch_keys import to_v1_answer
 from moss_memory.registry.next_calls import filter_next_calls
-from moss_memory.storage.call import CallContext, Caller, clean_actor, new_id, wall_clock_ms
+from moss_memory.storage.call import WRITE_TIMEOUT_S, CallContext, Caller, clean_actor, new_id, wall_clock_ms
 from moss_memory.storage.engine import ErrorTranslation, open_engine, translate_error
 
 from .config import Config, load_config
 from .errors import MossError
 from .log import DEBUG, INFO, log
-from .maintenance import WRITE_TIMEOUT_S, Maintenance
+from .maintenance import Maintenance
 from .registry import catalog
 
 TYPE_CHECKING = False

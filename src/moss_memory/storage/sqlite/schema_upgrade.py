@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moss_memory.storage.call import WRITE_TIMEOUT_S
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .connections import open_reader
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from .engine import SqliteEngine
 
-_TIMEOUT_S = 60.0
-
 
 def upgrade(engine: SqliteEngine, path: str, call: CallContext) -> tuple[int, int]:
     """Migrate the schema; return its versions before and after, the newest if there is no store yet."""
@@ -21,7 +20,7 @@ def upgrade(engine: SqliteEngine, path: str, call: CallContext) -> tuple[int, in
         return SCHEMA_VERSION, SCHEMA_VERSION
     reader, before, _ = open_reader(path)
     reader.close()
-    tx = engine.begin_write(timeout_s=_TIMEOUT_S, call=call)
+    tx = engine.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
     try:
         tx.begin()
     finally:

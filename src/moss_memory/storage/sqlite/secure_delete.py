@@ -89,7 +89,7 @@ class SecureDelete:
 
     def _run_slice(self, step: Callable[[apsw.Connection], bool]) -> bool:
         """Run one slice under the write lock; return True if its step is done."""
-        with self._engine.hold() as hold, hold:
+        with self._engine.new_hold() as hold, hold:
             return step(self._engine.acquire(hold, self._call))
 
     def _record_pending(self, connection: apsw.Connection) -> bool:
