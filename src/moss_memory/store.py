@@ -1,7 +1,6 @@
 """The public API: find the tool, decode the arguments, run the tool in a transaction with its event, commit.
 
-The methods for people and programs that are no tools, such as `adopt`, `export_folder` and `sync`, are in
-`maintenance.py`. The methods of the tools call `Store.call`; `typed.pyi` has their types.
+Methods that are no tools, such as `adopt` and `export_folder`, are in `maintenance.py`; `typed.pyi` lists the tools.
 """
 
 from __future__ import annotations
@@ -362,8 +361,7 @@ class Store(Maintenance, Tools):
             call.created = {}
             result = operation.body(tx, **values)
             result.update(call.created)
-            begun = tx.append_event(operation.alias_of or operation.name)
-            if begun and once is not None:
+            if tx.append_event(operation.alias_of or operation.name) and once is not None:
                 once.store_answer(tx, result)
             return result
 
