@@ -175,8 +175,9 @@ create trigger events_counted after insert on events for each row execute functi
 
 -- The advisory locks of Moss. The first key is 1836020595 ("moss" in ASCII), the second is:
 --   0  writers: shared by a write in one workspace, exclusive for a write in the whole store; until the commit
---   1  take_numbers: while a range of numbers is reserved
---   2  begin_change: while a call gets the number of its event and its transaction id
+--   1  take_numbers, give_back_numbers: while a range of numbers is reserved or given back
+--   2  begin_change, give_back_change: while a call gets its event number and its transaction id, or gives the number
+--      back
 -- Others have one key of 64 bits:
 --   0x6D6F737300000000  _SCHEMA_LOCK in schema.py: while the schema is created or upgraded
 --   0x6D6F737300000010  SEGMENTS_LOCK in segments.py: while the segments of the search index are changed
