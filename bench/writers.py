@@ -54,8 +54,8 @@ class RecordingLock:
         self._lock = lock
         self.spans: list[Span] = []
 
-    def hold(self, before_release: Any = None) -> RecordingHold:
-        return RecordingHold(self._lock.hold(before_release), self.spans)
+    def new_hold(self, before_release: Any = None) -> RecordingHold:
+        return RecordingHold(self._lock.new_hold(before_release), self.spans)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._lock, name)

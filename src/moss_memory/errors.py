@@ -106,7 +106,11 @@ def backticked(names: Iterable[str]) -> str:
 
 
 def closest_match(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
-    """Return the known name most similar to this one; None if none is similar enough."""
+    """Return the known name most similar to this one; None if none is similar enough.
+
+    The result is only a hint: names with common parts match too, above a cutoff that each caller chooses. `find_alike`
+    is stricter, because a call may be corrected with its result.
+    """
     import difflib  # imported late: only a refusal needs it
 
     return next(iter(difflib.get_close_matches(name[:100], known, n=1, cutoff=cutoff)), None)

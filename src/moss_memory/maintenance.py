@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moss_memory.storage.call import WRITE_TIMEOUT_S
 from moss_memory.storage.engine import ErrorTranslation
 
 from .config import Config
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from moss_memory.registry.operation import Operation
     from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Engine
-
-WRITE_TIMEOUT_S = 60.0
 
 
 class Maintenance:
@@ -158,7 +157,7 @@ class Maintenance:
     ) -> dict[str, Any]:
         """Make a folder of plain files and the store agree, both ways; the store changes in one transaction.
 
-        `workspaces` limits it. `settle` is `ours` or `theirs`: which side wins where both changed reasoning or tasks.
+        `workspaces` limits it. `settle` is `ours` or `theirs`: which side wins if both changed reasoning or tasks.
         """
         from moss_memory.transfer.sync.sync_folder import FolderSync
 

@@ -1,4 +1,7 @@
-"""The public API: find the tool, decode the arguments, run the tool in a transaction with its event, commit."""
+"""The public API: find the tool, decode the arguments, run the tool in a transaction with its event, commit.
+
+Methods that are no tools, such as `adopt` and `export_folder`, are in `maintenance.py`; `typed.pyi` lists the tools.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ import time
 
 from moss_memory.registry.fetch_keys import to_v1_answer
 from moss_memory.registry.next_calls import filter_next_calls
-from moss_memory.storage.call import CallContext, Caller, clean_actor, new_id, wall_clock_ms
+from moss_memory.storage.call import WRITE_TIMEOUT_S, CallContext, Caller, clean_actor, new_id, wall_clock_ms
 from moss_memory.storage.engine import ErrorTranslation, open_engine, translate_error
 
 from .config import Config, load_config
 from .errors import MossError
 from .log import DEBUG, INFO, log
-from .maintenance import WRITE_TIMEOUT_S, Maintenance
+from .maintenance import Maintenance
 from .registry import catalog
 
 TYPE_CHECKING = False
@@ -358,8 +361,7 @@ class Store(Maintenance, Tools):
             call.created = {}
             result = operation.body(tx, **values)
             result.update(call.created)
-            begun = tx.append_event(operation.alias_of or operation.name)
-            if begun and once is not None:
+            if tx.append_event(operation.alias_of or operation.name) and once is not None:
                 once.store_answer(tx, result)
             return result
 

@@ -18,13 +18,14 @@ import pytest
 
 from contract.doors import open_test_store
 from moss_memory import MossError
-from moss_memory.cli.args.built_in_commands import SOURCES as TYPED
+from moss_memory.cli.commands.help import command_help, find_any
 from moss_memory.config import default_config
 from moss_memory.store import Store
 from moss_memory.transfer.importers.item_importer import split_text
 from moss_memory.transfer.importers.items import parse_time
 from moss_memory.transfer.importers.native_memory import native_memory_folder
-from moss_memory.transfer.importers.source_import import SOURCES, import_source
+from moss_memory.transfer.importers.source_import import _find_reader, import_source
+from moss_memory.transfer.importers.source_names import SOURCES
 from support.thorough import first_of
 
 WRITTEN = Path(__file__).parent / "sources"
@@ -85,7 +86,16 @@ TAKEN = {
 
 
 def test_the_command_line_names_every_source() -> None:
-    assert SOURCES == TYPED
+    command = find_any("adopt")
+    assert command is not None
+    shown = " ".join(command_help(command).split())
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "adopt.md").read_text(encoding="utf-8")
+    assert [name for name in SOURCES if f"{name}," not in shown or f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_has_a_function_that_reads_it(source: str) -> None:
+    assert callable(_find_reader(source))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from storage.database import connect
 from support.python_process import finish, start, without_root_powers
 from support.store_truth import check_truth, modes, open_at

@@ -15,6 +15,9 @@ import pytest
 from support.patience import TIMEOUT_S
 
 ROOT = Path(__file__).resolve().parents[2]
+MODULE = "src/moss_memory/tools/capsule/capsule_lists.py"
+RUFF = os.path.join(os.path.dirname(sys.executable), "ruff")
+CAPTURED: dict[str, Any] = {"capture_output": True, "text": True, "timeout": TIMEOUT_S}
 CAPSULE = ["store", "--allow-thin", "--capsule-text", "x", "-w", "shop"]
 
 
@@ -50,9 +53,11 @@ class Checkout:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """Return a copy with the tool, its generated files, and three capsules in its store."""
     made = Checkout(tmp_path_factory.mktemp("checkout"))
-    tool = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    with open(made.folder / "src/moss_memory/tools/capsule/capsule_lists.py", "a", encoding="utf-8") as file:
-        file.write(f"\n\n{tool}")
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    imports, tool = (block.split("```")[0] for block in page.split("```python\n")[1:3])
+    path = made.folder / MODULE
+    docstring, first, rest = path.read_text(encoding="utf-8").partition("from __future__ import annotations\n")
+    path.write_text(f"{docstring}{first}\n{imports}{rest}\n\n{tool}", encoding="utf-8")
     for module in ("moss_memory.mcp.tool_list", "moss_memory.registry.write_tool_index", "docs.generate"):
         done = made.run(module)
         assert done.returncode == 0, done.stderr
@@ -66,6 +71,18 @@ def test_the_command_runs(checkout: Checkout) -> None:
     answer = json.loads(checkout.moss("tags", "-w", "shop", "--limit", "2").stdout)
     assert answer == {"tags": [{"tag": "auth", "capsules": 2}, {"tag": "db", "capsules": 1}]}
     assert "most used first" in checkout.moss("tags", "--help").stdout
+
+
+def test_it_declares_words_and_passes_lint(checkout: Checkout) -> None:
+    show = "from moss_memory.registry import catalog; print(catalog.find('capsule_tags').words)"
+    words = subprocess.run(
+        [sys.executable, "-c", show], env={**os.environ, "PYTHONPATH": "src"}, cwd=checkout.folder, **CAPTURED
+    )
+    assert len(words.stdout.split()) > 3, words.stderr
+    config = ("--config", str(ROOT / "pyproject.toml"), "--no-cache")
+    for command in (("check", "--fix", "--select", "I"), ("check",), ("format", "--check")):
+        done = subprocess.run([RUFF, *command, *config, MODULE], cwd=checkout.folder, **CAPTURED)
+        assert done.returncode == 0, done.stdout
 
 
 def test_its_table_has_the_declared_columns(checkout: Checkout) -> None:

@@ -247,7 +247,7 @@ def test_a_locked_store_is_searched_with_vectors_in_memory(
     put_all(door)
     with open_test_store(door.home, clock) as other, model_of(FakeModel()) as model:
         engine: Any = other._engine
-        hold = engine.hold()
+        hold = engine.new_hold()
         hold.acquire(1.0)
         monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"it waited for {seconds} s"))
         try:

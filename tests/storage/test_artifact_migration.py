@@ -9,7 +9,7 @@ import pytest
 
 from artifact.samples import check_artifacts, put
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
-from moss_memory.storage.sqlite import schema_migrations
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from storage.database import connect
 from support.beside import dump
 from support.old_store import make_old
@@ -101,7 +101,7 @@ def test_a_store_from_before_artifacts_keeps_every_row_and_its_search(
         else:
             assert door("artifact_list")["items"] == []
             assert of_old(dump(old_home), before) == before
-        assert version_of(old_home) == schema_migrations.SCHEMA_VERSION
+        assert version_of(old_home) == SCHEMA_VERSION
         snippets = [[snippet for _, snippet in hits] for hits in found(door)]
         assert snippets == expected(str(tmp_path / "fresh"))
         check_artifacts(old_home)

@@ -90,7 +90,7 @@ def test_a_change_is_dated_when_it_is_made_not_when_it_was_asked_for(home: Path)
 def test_a_write_that_waits_for_another_thread_can_be_cancelled(store: Store, home: Path) -> None:
     store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
     engine: Any = store._engine
-    with engine.hold() as hold:
+    with engine.new_hold() as hold:
         hold.acquire(1.0)
         error = refusal(lambda: store.call("capsule_store", {"capsule_text": capsule()}, cancelled=lambda: True))
     assert error.code == "CANCELLED"

@@ -10,10 +10,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite import schema_check
 from moss_memory.storage.sqlite.connections import open_empty
 from moss_memory.storage.sqlite.schema_check import KNOWN, differences, schema_text
-from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from moss_memory.store import Store
 from storage.database import connect
 from support.cli_typist import Cli

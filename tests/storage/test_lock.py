@@ -112,7 +112,7 @@ def test_threads_of_one_store_are_all_served_one_at_a_time(home: Path) -> None:
     lock = watched(home, waits.release)
 
     def work(number: int) -> None:
-        with lock.lock.hold() as hold:
+        with lock.lock.new_hold() as hold:
             hold.acquire(TIMEOUT_S)
             inside.append(number)
             os.stat(home)  # other threads run meanwhile
@@ -378,21 +378,21 @@ def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: SimpleLock) -> Non
 
 def test_a_writer_opens_no_file_while_the_process_may_not_open_any(home: Path) -> None:
     lock = lock_module.WriteLock(str(home))
-    with lock.hold() as pause, lock.hold() as writer:
-        assert pause.pause(TIMEOUT_S)
+    with lock.new_hold() as pause, lock.new_hold() as writer:
+        assert pause.block_process_writes(TIMEOUT_S)
         assert refusal(writer.acquire, 0.05).code == "STORAGE_BUSY"
         assert not (home / lock_module.LOCK_FILE).exists()
-    with lock.hold() as writer:
+    with lock.new_hold() as writer:
         writer.acquire(TIMEOUT_S)
 
 
 def test_a_free_lock_is_stolen_only_if_it_was_not_used_since_the_last_poll(home: Path, lock: SimpleLock) -> None:
     lock.acquire(TIMEOUT_S)
     lock.release()
-    hold = lock_module.WriteLock(str(home)).hold()
-    acquired, record = hold._acquire_if_unused(None)
+    hold = lock_module.WriteLock(str(home)).new_hold()
+    acquired, record = hold._acquire_if_unused_since_last_try(None)
     assert not acquired
-    assert hold._acquire_if_unused(record) == (True, record)
+    assert hold._acquire_if_unused_since_last_try(record) == (True, record)
     hold.release()
 
 

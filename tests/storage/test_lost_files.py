@@ -195,8 +195,8 @@ store = open_at(home)
 store.call("capsule_store", {"capsule_text": capsule(), "name": "first"})
 inside, closing = threading.Event(), threading.Event()
 order = []
-engine, hold = type(store._engine), type(store._engine.hold())
-verify, pause = engine.verify_committed, hold.pause
+engine, hold = type(store._engine), type(store._engine.new_hold())
+verify, pause = engine.verify_committed, hold.block_process_writes
 
 def slow(self):
     inside.set()
@@ -212,7 +212,7 @@ def close():
     store.close()
     order.append("closed")
 
-engine.verify_committed, hold.pause = slow, begun
+engine.verify_committed, hold.block_process_writes = slow, begun
 threads = [threading.Thread(target=store.call, args=("capsule_store", {"capsule_text": capsule(), "name": "second"}))]
 threads[0].start()
 inside.wait(60)

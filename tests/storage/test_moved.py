@@ -15,9 +15,10 @@ import apsw
 import pytest
 
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.connections import migrate, set_pragma
+from moss_memory.storage.schema_version import SCHEMA_VERSION
+from moss_memory.storage.sqlite.connections import set_pragma
 from moss_memory.storage.sqlite.file_kind import EMPTY, schema_of
-from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
+from moss_memory.storage.sqlite.schema_migrations import migrate
 from moss_memory.store import Store
 from storage.database import connect, make
 from support.store_truth import capsule, check_truth, open_at, refusal

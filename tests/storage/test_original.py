@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
-from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from storage.database import connect
 from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call

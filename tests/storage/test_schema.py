@@ -8,7 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from moss_memory.storage.sqlite import connections, schema_migrations
+from moss_memory.storage.schema_version import SCHEMA_VERSION
+from moss_memory.storage.sqlite import schema_migrations
 from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
 from moss_memory.store import Store
 from storage.database import connect
@@ -28,13 +29,13 @@ GARBAGE = [
 def test_the_schema_version_is_the_highest_migration() -> None:
     numbers = [int(name.partition("_")[0]) for name in os.listdir(MIGRATIONS)]
     assert len(set(numbers)) == len(numbers)
-    assert max(numbers) == schema_migrations.SCHEMA_VERSION
+    assert max(numbers) == SCHEMA_VERSION
 
 
 def test_a_new_store_has_the_newest_schema_and_is_marked_as_moss(store: Store, home: Path) -> None:
     store.call("capsule_store", TEXT)
     connection = connect(home)
-    assert connection.execute("pragma user_version").fetchone() == (schema_migrations.SCHEMA_VERSION,)
+    assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
     assert connection.execute("pragma application_id").fetchone() == (APPLICATION_ID,)
     connection.close()
 
@@ -47,15 +48,15 @@ def test_a_newer_schema_is_refused_and_not_one_byte_is_changed(home: Path, journ
     connection.execute(f"pragma journal_mode = {journal_mode}").fetchall()
     connection.execute("create table from_the_future (x)")
     connection.execute(f"pragma application_id = {APPLICATION_ID}")
-    connection.execute(f"pragma user_version = {schema_migrations.SCHEMA_VERSION + 1}")
+    connection.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     connection.close()
     before = (home / "moss.db").read_bytes()
     with open_at(home) as store:
         error = refusal(lambda: store.call(tool, TEXT if tool == "capsule_store" else {}))
     assert error.code == "STORAGE_READONLY"
     assert error.details == {
-        "database_version": schema_migrations.SCHEMA_VERSION + 1,
-        "known_version": schema_migrations.SCHEMA_VERSION,
+        "database_version": SCHEMA_VERSION + 1,
+        "known_version": SCHEMA_VERSION,
     }
     assert "upgrade" in error.message
     assert (home / "moss.db").read_bytes() == before
@@ -119,7 +120,7 @@ def test_a_folder_or_a_pipe_in_its_place_is_no_store(home: Path, tool: str, spec
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = [(1, "create table half (x); create table half (x)")]
-    monkeypatch.setattr(connections, "migrations_after", lambda version: broken)
+    monkeypatch.setattr(schema_migrations, "migrations_after", lambda version: broken)
     with open_at(home) as store:
         assert refusal(lambda: store.call("capsule_store", TEXT)).code == "INTERNAL"
     connection = connect(home)

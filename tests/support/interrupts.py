@@ -232,7 +232,7 @@ def purging(shop: Shop, number: int) -> Callable[[], object]:
 def waiting(shop: Shop, number: int) -> Callable[[], object]:
     """Make a store wait for a lock that is released as soon as it waits."""
     other = WriteLock(str(shop.home))
-    hold = other.hold()
+    hold = other.new_hold()
     hold.acquire(TIMEOUT_S)
     lock = shop.engine._lock
     new_waiter = type(lock).new_waiter

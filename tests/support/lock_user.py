@@ -66,7 +66,7 @@ class SimpleLock:
         self._held: Hold | None = None
 
     def acquire(self, timeout_s: float, call: CallContext | None = None) -> None:
-        hold = self.lock.hold()
+        hold = self.lock.new_hold()
         hold.acquire(timeout_s, call)
         self._held = hold
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from moss_memory.storage.sqlite import connections
+from moss_memory.storage.sqlite import connections, schema_migrations
 from moss_memory.storage.sqlite.functions import add_functions
 
 AS_EVERYWHERE = {"concurrency", "crash", "history", "storage"}
@@ -25,7 +25,7 @@ make_stores(quickly=True)
 sys.exit(main())
 """
 """Code of a process that runs `moss` with such stores for a whole session of tests."""
-_migrate, _settle = connections.migrate, connections.set_pragma
+_migrate, _settle = schema_migrations.migrate, connections.set_pragma
 
 
 def make_stores_for(test: Path) -> None:
@@ -35,7 +35,7 @@ def make_stores_for(test: Path) -> None:
 
 def make_stores(*, quickly: bool) -> None:
     """Make the following stores of this process quickly, or as in production."""
-    connections.migrate = _copy_or_migrate if quickly else _migrate
+    connections.migrate = _copy_or_migrate if quickly else _migrate  # type: ignore[attr-defined]
     connections.set_pragma = _settle_without_syncing if quickly else _settle
 
 

@@ -1,6 +1,6 @@
 """The git repository of the demonstration's project: two commits, so that some capsules name files that changed since.
 
-It is written without git. Only comparing the commits needs it.
+Git is not needed to write it, only to compare its commits.
 """
 
 from __future__ import annotations

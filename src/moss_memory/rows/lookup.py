@@ -194,7 +194,7 @@ class AddressedRows:
             recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
         return MossError("NOT_FOUND", said, recovery=recovery)
 
-    def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
+    def name_taken_error(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """Return the error for a name that another row has."""
         article = "an" if self.noun[0] in "aeiou" else "a"
         return MossError(

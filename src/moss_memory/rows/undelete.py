@@ -153,7 +153,7 @@ def _clear_deletion(tx: Transaction, versioned: Versioned, id: str) -> None:
 
 def refuse_taken_name(tx: Transaction, versioned: Versioned, row: dict[str, Any], what_to_do: str) -> None:
     if not is_name_available(tx, versioned, row):
-        raise versioned.rows.name_taken(row["workspace_raw"], row["name_raw"], what_to_do)
+        raise versioned.rows.name_taken_error(row["workspace_raw"], row["name_raw"], what_to_do)
 
 
 def is_name_available(tx: Transaction, versioned: Versioned, row: dict[str, Any]) -> bool:

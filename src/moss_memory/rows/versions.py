@@ -111,17 +111,18 @@ class Versioned:
     ) -> None:
         """Write a row with new content as its next version, and make it the subject of the call's event.
 
-        `kept_origin` is the origin of content that was written before, for its code state.
+        `statement` is the name of one in the family's `queries.sql`. `kept_origin` is the origin of content that was
+        written before, for its code state.
         """
-        self.write(tx, {**row, "kept_origin": kept_origin}, self.sql[statement])
+        self.archive_and_write(tx, {**row, "kept_origin": kept_origin}, self.sql[statement])
         row["version"] += 1
         tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
 
-    def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
-        """Write the next version of a row and store the previous one."""
+    def archive_and_write(self, tx: Transaction, row: dict[str, Any], sql: str) -> None:
+        """Store the current content of a row as a version, then write its next one; the event stays as it is."""
         self.archive_and_trim(tx, "where id = :id", {"id": row["id"]})
         change = {"now": tx.now, "tool": tx.tool, "origin": tx.origin_key(), "change_seq": tx.next_change()}
-        tx.run(statement, {**row, **change})
+        tx.run(sql, {**row, **change})
 
     def read(self, tx: ReadTransaction, row: dict[str, Any], *, most: int, skip: int = 0) -> list[dict[str, Any]]:
         """Return at most `most` earlier versions of a row, newest first."""

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 CHANGES_PER_CALL = 1 << 24
 """The maximum number of changes of a call; the number of its event is in the bits above."""
+WRITE_TIMEOUT_S = 60.0
+"""The maximum time for which a write waits for the lock."""
+LARGE_BYTES = 64 << 20
+"""The size above which a search over a store may take longer than 20 ms."""
 SLICE_S = 0.05
 """About how long a slice of long work holds the lock."""
 ACTOR_MAX_CHARS = 100

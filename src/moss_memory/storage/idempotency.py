@@ -45,7 +45,7 @@ class IdempotentCall:
     versions, stored unhashed, are valid until they expire. A generated key need not be claimed by the first attempt.
     """
 
-    __slots__ = ("_answer", "_arguments", "_is_first_attempt", "_is_generated", "_key_columns", "_plain")
+    __slots__ = ("_answer", "_arguments", "_attempts", "_is_generated", "_key_columns", "_plain")
 
     def __init__(
         self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_generated: bool
@@ -58,17 +58,18 @@ class IdempotentCall:
         }
         self._plain = key
         self._is_generated = is_generated
-        self._is_first_attempt = True
+        self._attempts = 0
+        """The number of attempts to execute the call, also of those whose commit was lost."""
         self._arguments = _digest(values, sent)
         self._answer = ""
 
     def claim_or_stored_answer(self, tx: Transaction) -> dict[str, Any] | None:
-        """Return the stored answer of the call; None if the key was claimed and the call is to be executed now.
+        """Claim the key for one more attempt, or return the stored answer of an earlier one.
 
-        A concurrent call with the same key waits here for this one.
+        Return None if the call is to be executed now. A concurrent call with the same key waits here for this one.
         """
-        is_first, self._is_first_attempt = self._is_first_attempt, False
-        if self._is_generated and is_first:
+        self._attempts += 1
+        if self._is_generated and self._attempts == 1:
             return None
         tx.begin()
         before = tx.now_ms - KEPT_MS

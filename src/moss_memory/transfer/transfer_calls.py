@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Folder = Annotated[str, "any folder that you may use"]
 WithHistory = Annotated[bool, "earlier versions too"]
-WithLocal = Annotated[bool, "things with the tag `local` too"]
+WithLocal = Annotated[bool, "capsules and artifacts with the tag `local` too"]
 
 _COUNTS = {
     "capsules": integer("capsules"),
@@ -39,7 +39,7 @@ _COUNTS = {
 _PROBLEM = ResponseSchema(
     "FolderProblem",
     {
-        "file": text("where it stands"),
+        "file": text("its path in the folder"),
         "line": integer("its number in the file", optional=True),
         "id": text("its id, if it has one", optional=True),
         "name": text("its name, if it has one", optional=True),
@@ -66,7 +66,7 @@ _RENAMED = ResponseSchema("RenamedWorkspace", {"workspace": text("as it was"), "
         "written": integer("files that are new or changed"),
         "removed": integer("files that the last export wrote and that are gone"),
         "left_local": integer("capsules and artifacts with the tag `local`, which are not in it", optional=True),
-        "warning": text("when one of them is too large to be imported as it is", optional=True),
+        "warning": text("a sentence if a file is too large to be imported as it is", optional=True),
     },
     example="moss export --all ~/notes/moss",
 )
@@ -76,7 +76,7 @@ def export_folder(
     """Write everything that the store holds into a folder, as plain files; the same store gives the same folder.
 
     A capsule is a Markdown file, an artifact or a record a JSON file, as `moss sync` writes them. Only what changed is
-    written. Things with the tag `local` are left out and counted.
+    written. Capsules and artifacts with the tag `local` are left out and counted.
     """
     from .export import FolderExport
 
@@ -91,10 +91,10 @@ def export_folder(
 _LOST = ResponseSchema(
     "LostRow",
     {
-        "table": text("where it was"),
+        "table": text("its table"),
         "row": text("its key, if known", optional=True),
         "column": text("the column that is not valid text", optional=True),
-        "message": text("why"),
+        "message": text("the reason"),
     },
     table=(
         TableColumn("table"),

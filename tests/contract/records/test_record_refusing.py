@@ -12,7 +12,7 @@ from contract.doors import open_test_store, outcome
 from contract.records.archive import SAMPLES, Archive, capability_of, required_of, times_of
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from storage.database import connect
 from support.beside import dump
 from support.promises import holds

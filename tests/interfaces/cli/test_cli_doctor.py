@@ -12,8 +12,8 @@ import pytest
 
 from moss_memory.cli.commands import doctor_home
 from moss_memory.search.embedding import embedder
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import SqliteEngine
-from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from storage.database import connect
 from support.patience import TIMEOUT_S
 from support.python_process import without_root_powers

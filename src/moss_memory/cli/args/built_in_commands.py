@@ -18,6 +18,7 @@ from moss_memory.registry.responses import (
     text,
     texts,
 )
+from moss_memory.transfer.importers.source_names import SOURCES
 
 from .command_declaration import STRINGS, BuiltIn
 from .command_responses import CONNECTED, FAILED, HOOKS, NAMED_TOKEN, SKIPPED, UNMAPPED
@@ -34,11 +35,6 @@ SCOPES = ["user", "project"]
 
 _TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
 _WORKSPACE = string("project namespace")
-
-SOURCES = (
-    "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
-)  # fmt: skip
-"""The importers of Moss itself; installed packages may have more."""
 
 _COMPARED = {
     "id": string("ULID; instead of workspace + name"),
@@ -192,11 +188,10 @@ _ALL = (
     BuiltIn(
         "adopt",
         "Import the data of another memory, without writing to it.\n\n"
-        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master, markdown, claude-code, codex, or "
-        "the name of an importer of an installed package; PATH is its file or folder. Without PATH, claude-code is the "
-        "memory folder of this project, codex that of all projects. Every file is one transaction; a second run adds "
-        "nothing. The report counts the imported items and names the skipped ones with the reason. Suspected "
-        "credentials are skipped.",
+        f"SOURCE is {', '.join(SOURCES)}, or the name of an importer of an installed package; PATH is its file or "
+        "folder. Without PATH, claude-code is the memory folder of this project, codex that of all projects. Every "
+        "file is one transaction; a second run adds nothing. The report counts the imported items and names the "
+        "skipped ones with the reason. Suspected credentials are skipped.",
         "moss adopt basic-memory ~/basic-memory -w shop --dry-run",
         {
             "source": string("the program that wrote it", enum=list(SOURCES)),

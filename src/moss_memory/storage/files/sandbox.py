@@ -44,7 +44,7 @@ def real_path(path: str, home: str = "") -> str:
 
     The last component may be a link: opening it refuses that.
     """
-    if not path.strip() or has_control(path):
+    if _is_blank_or_has_control(path):
         raise invalid_request("the path is blank or contains a control character")
     refuse_foreign(path)
     typed = os.path.normpath(_absolute(os.path.expanduser(path)))
@@ -57,6 +57,10 @@ def real_path(path: str, home: str = "") -> str:
     return meant
 
 
+def _is_blank_or_has_control(path: str) -> bool:
+    return not path.strip() or has_control(path)
+
+
 def _resolve_parents(typed: str) -> str:
     return os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
 
@@ -67,7 +71,7 @@ def _link_message(typed: str, meant: str) -> str:
 
 def locate(config: Config, path: str) -> tuple[str, str]:
     """Return the allowed folder and the file name of a caller's path; refuse every other path."""
-    if not path.strip() or has_control(path):
+    if _is_blank_or_has_control(path):
         raise invalid_request(
             "`path` is blank or contains a control character; give the name of a .jsonl file", path="path"
         )

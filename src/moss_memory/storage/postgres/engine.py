@@ -13,6 +13,7 @@ from psycopg.sql import quote
 
 from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
+from moss_memory.storage.call import LARGE_BYTES, WRITE_TIMEOUT_S
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.transaction_context import committing
 
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
     from .connections import Connection
 
-WRITE_TIMEOUT_S = 60.0
-LARGE_BYTES = 64 << 20
 LARGE_KNOWN_S = 10.0
 """The time for which the result of `is_large` is cached."""
 _WAIT_S = 0.5

@@ -25,7 +25,7 @@ _READ_ONLY_TEXT = "session is read-only"
 """The message of the driver if no server that it reached takes writes."""
 
 
-class Unconfirmed(MossError):  # noqa: N818 - the outcome is unknown, so it may be no error
+class UnconfirmedCommit(MossError):  # noqa: N818 - the outcome is unknown, so it may be no error
     """A commit with unknown outcome."""
 
     def __init__(self, reason: str) -> None:

@@ -15,7 +15,7 @@ import psycopg
 from moss_memory.errors import MossError
 from moss_memory.log import WARNING, log
 
-from .error_mapping import Unconfirmed, is_lost, is_refused, is_retryable
+from .error_mapping import UnconfirmedCommit, is_lost, is_refused, is_retryable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,13 +52,15 @@ def run_with_retry(
             result = run(tx)
             tx.commit()
             return result
-        except Unconfirmed as error:
+        except UnconfirmedCommit as error:
             in_doubt, failure = True, error
             call.cancelled = None  # it may be committed already, which has to be found out
             until = max(until, time.monotonic() + IN_DOUBT_TIMEOUT_S)
         except (MossError, psycopg.Error) as error:
             tx.rollback()
-            if not (_is_storage_error(error) if in_doubt else _is_temporary(engine, error)):
+            # After a lost COMMIT, an error of the server leaves its outcome unknown; any other one comes from the call.
+            may_retry = _is_storage_error(error) if in_doubt else _is_temporary(engine, error)
+            if not may_retry:
                 raise
             failure = error
         except BaseException:
@@ -69,8 +71,10 @@ def run_with_retry(
         outcome = "has an unknown outcome" if in_doubt else "failed"
         log(WARNING, "%s %s (%s); next attempt in %.2f s", call.operation, outcome, type(failure).__name__, pause_s)
         if time.monotonic() + pause_s >= until:
-            raise _unknown_error(call) if in_doubt else failure from failure
-        if is_lost(failure) or isinstance(failure, Unconfirmed):
+            if in_doubt:
+                raise _unknown_error(call) from failure
+            raise failure
+        if is_lost(failure) or isinstance(failure, UnconfirmedCommit):
             engine.disconnect()  # idle connections are lost too
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)

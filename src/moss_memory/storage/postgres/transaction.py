@@ -10,7 +10,7 @@ from moss_memory.storage.call import CHANGES_PER_CALL, ReadTransactionBase, Writ
 
 from .clock import is_wall_clock
 from .connections import is_idle
-from .error_mapping import Unconfirmed, is_lost
+from .error_mapping import UnconfirmedCommit, is_lost
 from .statements import expand_rows, translate_sql
 
 TYPE_CHECKING = False
@@ -322,11 +322,11 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         except psycopg.OperationalError as error:
             if not is_lost(error):
                 raise
-            raise Unconfirmed("the connection was lost while it was committed") from error
+            raise UnconfirmedCommit("the connection was lost while it was committed") from error
         finally:
             self._connection.remove_notice_handler(collect)
         if warnings:
-            raise Unconfirmed(warnings[0])
+            raise UnconfirmedCommit(warnings[0])
         for generation, numbers in self._learnt.items():
             self._engine.dictionary.learn(generation, numbers)
         self._learnt = {}

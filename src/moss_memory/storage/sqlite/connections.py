@@ -7,12 +7,11 @@ import os
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.log import INFO, log
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .backup import create_private_file, remove_leftovers
 from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
 from .file_kind import (
-    APPLICATION_ID,
     EMPTY,
     ORIGINAL,
     forget_restored_log,
@@ -21,15 +20,10 @@ from .file_kind import (
     refuse_special,
     schema_of,
 )
-from .functions import add_functions
-from .functions import only_value as only_value
+from .functions import add_functions, only_value
 from .open_files import is_changed, log_changed
 from .schema_check import check_schema
-from .schema_migrations import SCHEMA_VERSION, migrations_after
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
+from .schema_migrations import migrate
 
 UNFINISHED = ".unfinished"
 """The suffix of a database during a bulk load."""
@@ -47,13 +41,13 @@ def open_writer(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     add_functions(connection)
-    distrust(connection)
+    restrict_schema(connection)
     set_pragma(connection, "secure_delete = on", 1)
     version = _schema_through_log(connection, path)
     if version == ORIGINAL:
         from moss_memory.storage.sqlite.repair.legacy_v1 import upgrade_v1  # once in a store's life
 
-        upgrade_v1(connection, path, run_migrations)
+        upgrade_v1(connection, path)
         version = only_value(connection, "pragma user_version")
     if version != EMPTY:
         check_schema(connection, version, path)
@@ -100,7 +94,7 @@ def _schema_through_log(connection: apsw.Connection, path: str) -> int:
     return version
 
 
-def distrust(connection: apsw.Connection) -> None:
+def restrict_schema(connection: apsw.Connection) -> None:
     """Forbid the schema to call unsafe functions, and statements to change the schema or the index directly."""
     connection.execute("pragma trusted_schema = off")
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -131,30 +125,6 @@ def refuse_unfinished(path: str) -> None:
             "source and `--to`, and it goes on; or remove the file",
             details={"file": path + UNFINISHED},
         )
-
-
-def migrate(connection: apsw.Connection) -> None:
-    """Migrate the schema to the newest version, atomically."""
-    if connection.pragma("user_version") == SCHEMA_VERSION:
-        return
-    connection.execute("begin immediate")
-    try:
-        run_migrations(connection, connection.pragma("user_version"))
-        connection.execute("commit")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("rollback")
-        raise
-
-
-def run_migrations(connection: apsw.Connection, version: int) -> None:
-    """Run every migration after the version, in the caller's transaction."""
-    for number, sql in migrations_after(version):
-        for _ in connection.execute(sql):
-            pass
-        connection.execute(f"pragma user_version = {number}")
-        log(INFO, "schema migrated to %d", number)
-    connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
 
 def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) -> None:

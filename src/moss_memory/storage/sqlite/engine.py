@@ -9,6 +9,7 @@ from _weakref import ref
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.storage.call import LARGE_BYTES, WRITE_TIMEOUT_S
 from moss_memory.storage.files.private_files import make_private_folder
 
 from .connections import UNFINISHED, close_all, open_writer
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
     from .readers import Reader
 
 DATABASE = "moss.db"
-WRITE_TIMEOUT_S = 60.0
 FORK_TIMEOUT_S = 10.0
-LARGE_BYTES = 64 << 20
 
 
 class SqliteEngine:
@@ -51,7 +50,7 @@ class SqliteEngine:
 
     def _reset(self) -> None:
         self._lock = WriteLock(self._home)
-        self._fork_hold = self._lock.hold()
+        self._fork_hold = self._lock.new_hold()
         self.readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
         self._open_files: OpenFiles | None = None
@@ -112,10 +111,10 @@ class SqliteEngine:
             tx.commit()
         return result
 
-    def hold(self) -> Hold:
+    def new_hold(self) -> Hold:
         """Return a new attempt to hold the write lock; its release rolls back uncommitted changes."""
         self._refuse_after_fork()
-        return self._lock.hold(self._roll_back)
+        return self._lock.new_hold(self._roll_back)
 
     def begin_immediate(self) -> apsw.Connection:
         """Begin a writing transaction; the caller holds the lock, and the release of its hold ends both."""
@@ -182,7 +181,7 @@ class SqliteEngine:
         make_private_folder(self._home)
         prepared = copy_backup(self._path, backup)
         try:
-            with self.hold() as hold, hold:
+            with self.new_hold() as hold, hold:
                 hold.acquire(WRITE_TIMEOUT_S, call)
                 self._close_writer()
                 try:
@@ -263,7 +262,7 @@ class SqliteEngine:
         """Give the database its final name, under the lock that keeps others from creating one."""
         from .bulk_load import put_in_place
 
-        with self.hold() as hold, hold:
+        with self.new_hold() as hold, hold:
             self.acquire(hold, call)
             self.readers.close()
             self._close_writer()
@@ -303,8 +302,8 @@ class SqliteEngine:
         with self._watch_lock:
             self._stop_watching()
         self.readers.close()
-        with self._lock.hold(self._roll_back) as hold, hold:
-            if hold.pause(WRITE_TIMEOUT_S):
+        with self._lock.new_hold(self._roll_back) as hold, hold:
+            if hold.block_process_writes(WRITE_TIMEOUT_S):
                 self._close_writer()
                 self._lock.close()
         self.readers.has_opened = False
@@ -381,7 +380,7 @@ class SqliteEngine:
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
         from moss_memory.storage.sqlite.repair.salvage import salvage_rows
 
-        with self.hold() as hold, hold:
+        with self.new_hold() as hold, hold:
             hold.acquire(WRITE_TIMEOUT_S, call)
             return salvage_rows(self._path, target)
 
@@ -426,8 +425,8 @@ class SqliteEngine:
         self.readers.renew()
 
     def _prepare(self) -> None:
-        """Migrate the database under the write lock."""
-        with self.hold() as hold, hold:
+        """Open the writer under the write lock, which creates the database or migrates it if that is needed."""
+        with self.new_hold() as hold, hold:
             self.acquire(hold)
 
     def _refuse_after_fork(self) -> None:
@@ -439,8 +438,8 @@ class SqliteEngine:
 
     def before_fork(self) -> None:
         """Close idle connections: SQLite's locks belong to the process, so a child would assume that it held them."""
-        self._fork_hold = self._lock.hold()
-        if self._fork_hold.pause(FORK_TIMEOUT_S):
+        self._fork_hold = self._lock.new_hold()
+        if self._fork_hold.block_process_writes(FORK_TIMEOUT_S):
             with self._watch_lock:
                 self._stop_watching()
             self.readers.close()

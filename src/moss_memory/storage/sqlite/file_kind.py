@@ -13,8 +13,7 @@ import stat
 import apsw
 
 from moss_memory.errors import MossError
-
-from .schema_migrations import SCHEMA_VERSION
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

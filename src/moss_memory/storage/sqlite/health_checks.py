@@ -7,14 +7,14 @@ import os
 from moss_memory.errors import MossError
 from moss_memory.storage.consistency import describe
 from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, CheckResult
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.repair.encoding_check import rows_with_invalid_text
 
 from .backup import leftovers
-from .connections import only_value
 from .file_kind import replaced_logs
+from .functions import only_value
 from .index_check import check_index, rebuild
 from .rows_check import faults
-from .schema_migrations import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import apsw
 
-from .connections import only_value, shadow_tables_writable
+from .connections import shadow_tables_writable
+from .functions import only_value
 
 _REBUILD = "insert into search_index (search_index) values ('rebuild')"
 _PARTS = ("data", "idx", "docsize", "config")

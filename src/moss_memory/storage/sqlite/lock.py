@@ -1,15 +1,15 @@
 """The write lock: one writer at a time, among the threads of this process and among all processes.
 
 A waiter locks the queue file, then the lock file, then unlocks the queue file. A writer that finds the queue file
-locked waits behind it, so only the writers that wait already can overtake one another: nobody starves, but there is no
-strict order. A blocking `flock` has no timeout other than by signals, which a library must not use. So a
-thread blocks, and the writer waits for that thread.
+locked waits for it, so a new writer cannot overtake a waiting one. The waiting writers get the lock in no strict order,
+but every one of them gets it. A blocking `flock` has no timeout other than by signals, which a library must not use. So
+a thread blocks, and the writer waits for that thread.
 
 `Hold.acquire` takes these steps:
 
 1. `_acquire_if_free`: if nobody waits, lock both files without waiting.
 2. `_wait`: start a `Waiter`, whose thread blocks on both files, and use the lock that it gets.
-3. `_acquire_if_unused`, while it waits: acquire the lock itself if the first in the queue does not run.
+3. `_acquire_if_unused_since_last_try`, while it waits: acquire the lock itself if the first in the queue does not run.
 
 A `ThreadMutex` excludes the other threads of the process from each step.
 
@@ -19,7 +19,7 @@ prototypes; only their order is certain):
                                                       writes/s   hand-over   longest wait   overtaken by up to
   all poll                                               1,310       18 µs         866 ms                1,755
   a ticket queue over byte locks                         1,098      181 µs          46 ms                    5
-  two plain flocks                                       1,310       46 µs          46 ms                   72
+  two plain flocks (the present design)                  1,310       46 µs          46 ms                   72
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _RECORD_BYTES = 96
 
 
 class WriteLock:
-    """An `flock` on a file beside the database; `hold` returns objects that acquire it.
+    """An `flock` on a file beside the database; `new_hold` returns objects that acquire it.
 
     SQLite's own busy handler is not enough: with it alone, 37 of 16,000 writes from 16 processes failed.
     """
@@ -64,9 +64,9 @@ class WriteLock:
         self._home = home
         self._path = os.path.join(home, LOCK_FILE)
         self._queue_path = os.path.join(home, QUEUE_FILE)
-        self.writing = ThreadMutex()
+        self.writing_mutex = ThreadMutex()
         """Owned by the hold that has the lock, or that keeps this process from writing."""
-        self.opening = ThreadMutex()
+        self.opening_mutex = ThreadMutex()
         """Owned by the hold that opens files, or that keeps this process from opening any."""
         self._lock_file: FileIO | None = None
         self._queue_file: FileIO | None = None
@@ -74,7 +74,7 @@ class WriteLock:
         self.creates_home = True
         """True if a missing home is created: not while a store is open in it."""
 
-    def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
+    def new_hold(self, before_release: Callable[[], None] | None = None) -> Hold:
         """Return a new attempt to hold the lock; nothing is acquired yet."""
         return Hold(self, before_release)
 
@@ -98,19 +98,19 @@ class WriteLock:
         return (found.st_dev, found.st_ino) == (status.st_dev, status.st_ino)
 
     def lock_file(self) -> FileIO:
-        """Return the lock file that the owner of `writing` uses."""
+        """Return the lock file that the owner of `writing_mutex` uses."""
         if self._lock_file is None:
             self._lock_file = self._open_lock()
         return self._lock_file
 
     def queue_file(self) -> FileIO | None:
-        """Return the queue file that the owner of `writing` uses; None if it cannot be opened."""
+        """Return the queue file that the owner of `writing_mutex` uses; None if it cannot be opened."""
         if self._queue_file is None:
             self._queue_file = self._open_queue()
         return self._queue_file
 
     def new_waiter(self) -> Waiter:
-        """Return a waiter with files of its own; the caller owns `opening`."""
+        """Return a waiter with files of its own; the caller owns `opening_mutex`."""
         waiter = Waiter(self._open_lock(), self._open_queue())
         self._waiters.append(ref(waiter, self._waiters.remove))
         return waiter
@@ -130,7 +130,7 @@ class WriteLock:
             return None  # another kind of file is there; writers are still exclusive, but may be overtaken
 
     def close(self) -> None:
-        """Close the files; the caller owns `writing`. They are opened again if they are needed."""
+        """Close the files; the caller owns `writing_mutex`. They are opened again if they are needed."""
         for file in (self._lock_file, self._queue_file):
             if file is not None:
                 file.close()
@@ -148,8 +148,8 @@ class Hold:
     """One attempt to hold the write lock.
 
     Each step is recorded before it is taken, and `release`, which is idempotent, undoes every recorded step: so no
-    exception at any moment leaves the lock held. Enter it twice (`with lock.hold() as hold, hold:`): if an interrupt
-    comes at the first exit, there is still the second.
+    exception at any moment leaves the lock held. Enter it twice (`with lock.new_hold() as hold, hold:`): if an
+    interrupt comes at the first exit, there is still the second.
     """
 
     _token: Token = (0,)
@@ -188,7 +188,7 @@ class Hold:
     def _acquire_if_free(self) -> bool:
         """Acquire the lock, unless another writer has it or waits for it."""
         lock = self._lock
-        if not lock.writing.acquire_if_free(self._token):
+        if not lock.writing_mutex.acquire_if_free(self._token):
             return False
         queue = self._queue = lock.queue_file()
         acquired = (queue is None or flock_if_free(queue)) and self._flock_if_free()
@@ -196,11 +196,11 @@ class Hold:
             unlock(queue)
             self._queue = None
         if not acquired:
-            lock.writing.release(self._token)
+            lock.writing_mutex.release(self._token)
         return acquired
 
     def _flock_if_free(self) -> bool:
-        """Lock the lock file that other processes find, if it is free; the caller owns `writing`."""
+        """Lock the lock file that other processes find, if it is free; the caller owns `writing_mutex`."""
         while True:
             file = self._file = self._lock.lock_file()
             if not flock_if_free(file):
@@ -224,11 +224,11 @@ class Hold:
 
     def _start_waiter(self, deadline: float) -> Waiter | None:
         """Return a new waiter; None if another hold keeps this process from opening files until the deadline."""
-        opening = self._lock.opening
-        if not opening.acquire(self._token, deadline - time.monotonic()):
+        mutex = self._lock.opening_mutex
+        if not mutex.acquire(self._token, deadline - time.monotonic()):
             return None
         waiter = self._waiter = self._lock.new_waiter()
-        opening.release(self._token)
+        mutex.release(self._token)
         return waiter
 
     def _wait_with(self, waiter: Waiter, deadline: float, call: CallContext | None) -> bool:
@@ -245,7 +245,7 @@ class Hold:
                 call.check_cancelled()
             if is_blocking and now < tried_at + _TRY_UNUSED_S:
                 continue
-            acquired, seen = self._acquire_if_unused(seen)
+            acquired, seen = self._acquire_if_unused_since_last_try(seen)
             if acquired:
                 waiter.leave()
                 return True
@@ -254,7 +254,7 @@ class Hold:
 
     def _use_lock_of(self, waiter: Waiter, deadline: float) -> bool:
         """Use the lock that a waiter has acquired; return False if other processes find another lock file by now."""
-        if not self._lock.writing.acquire(self._token, deadline - time.monotonic()):
+        if not self._lock.writing_mutex.acquire(self._token, deadline - time.monotonic()):
             return False
         self._file = waiter.lock_file
         if not self._lock.is_current(waiter.lock_file):
@@ -262,13 +262,13 @@ class Hold:
         waiter.leave_queue()
         return True
 
-    def _acquire_if_unused(self, seen: bytes | None) -> tuple[bool, bytes | None]:
+    def _acquire_if_unused_since_last_try(self, seen: bytes | None) -> tuple[bool, bytes | None]:
         """Acquire a lock that is free and that nobody had since the last try; else return the record to compare next.
 
         The first in the queue may be stopped by Ctrl-Z or a debugger.
         """
         lock = self._lock
-        if not lock.writing.acquire_if_free(self._token):
+        if not lock.writing_mutex.acquire_if_free(self._token):
             return False, None
         record = None
         if self._flock_if_free():
@@ -278,7 +278,7 @@ class Hold:
                 return True, record
             unlock(self._file)
             self._file = None
-        lock.writing.release(self._token)
+        lock.writing_mutex.release(self._token)
         return False, record
 
     def _record_holder(self, tool: str) -> None:
@@ -307,19 +307,19 @@ class Hold:
             unlock(file)
         if waiter is not None:
             waiter.leave()
-        self._lock.writing.release(self._token)
-        self._lock.opening.release(self._token)
+        self._lock.writing_mutex.release(self._token)
+        self._lock.opening_mutex.release(self._token)
         self._waiter = self._file = self._queue = None
 
-    def pause(self, timeout_s: float) -> bool:
+    def block_process_writes(self, timeout_s: float) -> bool:
         """Keep this process from writing until `release`.
 
         Return False if this thread writes, or if another one still writes at the timeout.
         """
         lock = self._lock
-        if lock.writing.is_owned_by_this_thread():
+        if lock.writing_mutex.is_owned_by_this_thread():
             return False
-        return lock.writing.acquire(self._token, timeout_s) and lock.opening.acquire(self._token, timeout_s)
+        return lock.writing_mutex.acquire(self._token, timeout_s) and lock.opening_mutex.acquire(self._token, timeout_s)
 
 
 class Waiter:

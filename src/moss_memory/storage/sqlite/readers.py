@@ -9,12 +9,12 @@ from _weakref import ref
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .connections import close_all, open_empty, open_reader, refuse_unfinished
 from .error_mapping import missing_store
 from .file_kind import EMPTY
 from .open_files import file_identity, keep_out_if_changed
-from .schema_migrations import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import apsw
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.storage.consistency import inconsistent
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .backup import (
     RESTORED,
@@ -23,13 +24,13 @@ from .backup import (
     timestamp,
     under_way,
 )
-from .connections import distrust, migrate, open_readonly, run_migrations
+from .connections import open_readonly, restrict_schema
 from .error_mapping import BUSY_TIMEOUT_MS, storage_error
 from .file_kind import EMPTY, ORIGINAL, RESTORED_LOG, forget_restored_log, refuse_special, schema_of
 from .functions import add_functions
 from .rows_check import faults
 from .schema_check import differences, foreign_schema
-from .schema_migrations import SCHEMA_VERSION
+from .schema_migrations import migrate, run_migrations
 
 KEPT = "before"
 _COMPANIONS = ("-wal", "-shm")
@@ -158,7 +159,7 @@ def _open(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     add_functions(connection)
-    distrust(connection)
+    restrict_schema(connection)
     return connection
 
 

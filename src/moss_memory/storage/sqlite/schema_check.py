@@ -11,9 +11,10 @@ import re
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .functions import add_functions
-from .schema_migrations import SCHEMA_VERSION, migrations_after
+from .schema_migrations import migrations_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

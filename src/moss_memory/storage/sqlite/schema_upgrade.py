@@ -1,7 +1,8 @@
-"""Migrate the schema on request; the first write after an update of Moss does the same."""
+"""Migrate the schema on request; the first call after an update of Moss does the same, also a read."""
 
 from __future__ import annotations
 
+from moss_memory.storage.call import WRITE_TIMEOUT_S
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .connections import open_reader
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from .engine import SqliteEngine
 
-_TIMEOUT_S = 60.0
-
 
 def upgrade_schema(engine: SqliteEngine, path: str, call: CallContext) -> tuple[int, int]:
     """Migrate the schema; return its versions before and after, the newest if there is no store yet."""
@@ -21,7 +20,7 @@ def upgrade_schema(engine: SqliteEngine, path: str, call: CallContext) -> tuple[
         return SCHEMA_VERSION, SCHEMA_VERSION
     reader, before, _ = open_reader(path)
     reader.close()
-    tx = engine.begin_write(timeout_s=_TIMEOUT_S, call=call)
+    tx = engine.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
     try:
         tx.begin()
     finally:

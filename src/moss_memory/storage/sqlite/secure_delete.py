@@ -22,8 +22,9 @@ import apsw
 
 from moss_memory.storage.call import SLICE_S, wall_clock_ms
 
-from .connections import only_value, shadow_tables_writable
+from .connections import shadow_tables_writable
 from .error_mapping import BUSY_TIMEOUT_MS
+from .functions import only_value
 from .transaction import LEASE_MS
 
 TYPE_CHECKING = False
@@ -88,7 +89,7 @@ class SecureDelete:
 
     def _run_slice(self, step: Callable[[apsw.Connection], bool]) -> bool:
         """Run one slice under the write lock; return True if its step is done."""
-        with self._engine.hold() as hold, hold:
+        with self._engine.new_hold() as hold, hold:
             return step(self._engine.acquire(hold, self._call))
 
     def _record_pending(self, connection: apsw.Connection) -> bool:

@@ -119,7 +119,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
 
     def _begin(self) -> apsw.Connection:
         self._end()  # after an earlier attempt that failed
-        hold = self._hold = self._engine.hold()  # recorded before it acquires anything
+        hold = self._hold = self._engine.new_hold()  # recorded before it acquires anything
         hold.acquire(self._timeout_s, self.call)
         connection = self._engine.begin_immediate()
         self._now_ms = self.call.clock_ms()

@@ -390,7 +390,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             versioned.soft_delete(tx, old_id)
         elif mode == "error":
             hint = 'choose another name, or store with `mode: "replace"` or `expected_version`'
-            raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
+            raise artifacts.name_taken_error(row["workspace_raw"], row["name_raw"], hint)
         else:
             return _update_versioned(tx, row, version)
     note_new_workspace(tx, row["workspace_norm"])

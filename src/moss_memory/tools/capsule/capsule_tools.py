@@ -68,7 +68,7 @@ def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dic
     return next_call(tool, {**arguments, "capsule_text": text}, reason)
 
 
-_KEPT = ("workspace_raw", "workspace_norm", "name_raw", "name_norm", "created_at", "updated_at", "deleted_at")
+_NOT_REPLACED = ("workspace_raw", "workspace_norm", "name_raw", "name_norm", "created_at", "updated_at", "deleted_at")
 """The columns that a replacement does not change."""
 TITLE_MAX_CHARS = 1_000
 ITEMS_MAX = 50
@@ -158,14 +158,13 @@ def capsule_store(
     if owner is not None:
         if mode == "error":
             hint = 'choose another name, update that one, or store with `mode: "replace"`'
-            raise capsules.name_taken(workspace, str(name), hint)
+            raise capsules.name_taken_error(workspace, str(name), hint)
         return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
     if not has_capsules:
         note_new_workspace(tx, row["workspace_norm"])
     row |= {"id": tx.new_id(), "version": 1, "version_at": now, "version_tool": tx.tool}
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    row |= {"version_origin": tx.origin_key(), "confirmed_origin": None}
-    tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
+    tx.queue(sql["insert"], {**row, "version_origin": tx.origin_key(), "change_seq": tx.next_change()})
     return write_response(row)
 
 
@@ -174,7 +173,7 @@ def _replace(
 ) -> dict[str, Any]:
     """Replace the content of a capsule, which keeps its id, its names and its creation time."""
     refuse_another_version(versioned, kept, expected_version)
-    content = {key: value for key, value in new.items() if key not in _KEPT}
+    content = {key: value for key, value in new.items() if key not in _NOT_REPLACED}
     row = {**kept, **content, "title": _check_title(title) or kept["name_raw"]}
     versioned.write_version(tx, row)
     return {**write_response(row), "previous_version": kept["version"]}

@@ -219,7 +219,7 @@ class LineImporter:
             self.collisions.append(problem(where, row, "AMBIGUOUS_COLLISION", message))
         else:
             target = row["id"] if has_id else name_owner
-            self._versioned.write(self._tx, {**row, "id": target}, self._sql["overwrite"])
+            self._versioned.archive_and_write(self._tx, {**row, "id": target}, self._sql["overwrite"])
             self.imported += 1
 
     def _name_owner(self, row: dict[str, Any]) -> str | None:

@@ -109,14 +109,14 @@ class _SpooledRecord:
         self.provenance = {**provenance, "unmapped": unmapped} if unmapped else provenance
         self.unmapped = unmapped
 
-    def content_id(self) -> str:
+    def compute_content_id(self) -> str:
         refs, extractor = self.provenance.get("source_refs", []), self.provenance.get("extractor_version")
         return content_id(self.capability.capability_id, self.body, refs, extractor)
 
     def request_id(self) -> str:
         """Return its idempotency key: a second import of the same file adds no observation."""
-        parts = [self.content_id(), *([canonical_hash(self.unmapped)] if self.unmapped else []), self._repetition]
-        return "migrate:" + ":".join(filter(None, parts))
+        unmapped = canonical_hash(self.unmapped) if self.unmapped else ""
+        return "migrate:" + ":".join(filter(None, (self.compute_content_id(), unmapped, self._repetition)))
 
 
 def _read_records(
@@ -164,7 +164,7 @@ def _check_provenance(capability: Capability, body: dict[str, Any], provenance: 
 
 def _import_record(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
     """Submit one record, unless it is a dry run; return True if it is new."""
-    content = record.content_id()
+    content = record.compute_content_id()
     chosen = record.workspace or workspace or DEFAULT_WORKSPACE
     norm = normalize_workspace(chosen)
     stored_before = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]

@@ -6,8 +6,8 @@ import os
 
 from moss_memory.errors import invalid_request
 
-from .items import SourceFile, capsule, clean_item_tags, parse_time, to_single_line, to_text
-from .source_files import find_file, json_lines, parse_json, read_source_text, relative_name
+from .items import SourceFile, capsule, plan, step, task, to_text
+from .source_files import find_file, json_lines, new_source_file, parse_json, read_source_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def read_beads(path: str) -> Iterator[SourceFile]:
     """
     inside = os.path.join(path, ".beads") if os.path.isdir(os.path.join(path, ".beads")) else path
     found = find_file(inside, "issues.jsonl", "beads.jsonl")
-    file = relative_name(found, path)
+    file = new_source_file(found, path)
     issues: list[dict[str, Any]] = []
     for number, line in json_lines(found):
         if line.get("_type") == "memory" and to_text(line.get("key")).strip() and to_text(line.get("value")).strip():
@@ -50,7 +50,7 @@ def read_beads(path: str) -> Iterator[SourceFile]:
     plans = {to_text(one["id"]) for one in issues if one.get("issue_type") == "epic"}
     orphans = [one for one in issues if to_text(one["id"]) not in plans and not _epic(one, plans)]
     if orphans:
-        file.items.append(_plan("issues", title=f"Issues of {os.path.basename(os.path.abspath(path))}"))
+        file.items.append(plan("issues", title=f"Issues of {os.path.basename(os.path.abspath(path))}"))
     for one in sorted(issues, key=lambda one: to_text(one["id"]) not in plans):
         file.items.append(_issue(one, plans))
     yield file
@@ -79,22 +79,20 @@ def _issue(issue: dict[str, Any], plans: set[str]) -> dict[str, Any]:
     ]
     notes += [f"{kind}: {end}" for kind, end in _links(issue) if kind not in ("blocks", "parent-child") and end]
     labels = issue.get("labels")
-    task = _task(
-        key,
-        issue,
-        kind="plan" if key in plans else "task",
-        parent="" if key in plans else _epic(issue, plans) or "issues",
-        priority="high" if level in (0, 1) else "low" if level in (3, 4) else "normal",
-        depends_on=[end for kind, end in _links(issue) if kind == "blocks" and end],
-        tags=[*(labels if isinstance(labels, list) else []), to_text(issue.get("issue_type"))],
-    )
-    return {**task, "notes": notes}
+    fields = {
+        **_common_fields(issue),
+        "priority": "high" if level in (0, 1) else "low" if level in (3, 4) else "normal",
+        "depends_on": [end for kind, end in _links(issue) if kind == "blocks" and end],
+        "tags": [*(labels if isinstance(labels, list) else []), to_text(issue.get("issue_type"))],
+        "notes": notes,
+    }
+    return plan(key, **fields) if key in plans else task(key, parent=_epic(issue, plans) or "issues", **fields)
 
 
 def read_task_master(path: str) -> Iterator[SourceFile]:
     """Yield a tag as a plan, and a task as a task with its subtasks as steps."""
     found = find_file(path, ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
-    file = relative_name(found, path)
+    file = new_source_file(found, path)
     value = parse_json(read_source_text(found), found)
     if not isinstance(value, dict):
         raise invalid_request(f"{found} has no object with tasks", path="path")
@@ -104,7 +102,7 @@ def read_task_master(path: str) -> Iterator[SourceFile]:
         if not isinstance(tasks, list):
             file.skip(to_text(tag), "has no tasks")
             continue
-        file.items.append(_plan(tag, title=f"{tag} of {os.path.basename(os.path.abspath(path))}"))
+        file.items.append(plan(tag, title=f"{tag} of {os.path.basename(os.path.abspath(path))}"))
         for one in tasks:
             if isinstance(one, dict) and one.get("id") is not None and to_text(one.get("title")).strip():
                 file.items.append(_tagged(tag, one))
@@ -113,60 +111,40 @@ def read_task_master(path: str) -> Iterator[SourceFile]:
     yield file
 
 
-def _tagged(tag: str, task: dict[str, Any]) -> dict[str, Any]:
-    needed = task.get("dependencies")
-    steps = task.get("subtasks")
-    made = _task(
-        f"{tag}/{task['id']}",
-        task,
-        kind="task",
+def _tagged(tag: str, entry: dict[str, Any]) -> dict[str, Any]:
+    needed = entry.get("dependencies")
+    subtasks = entry.get("subtasks")
+    return task(
+        f"{tag}/{entry['id']}",
+        **_common_fields(entry),
         parent=tag,
-        priority={"high": "high", "critical": "high", "low": "low"}.get(to_text(task.get("priority")), "normal"),
+        priority={"high": "high", "critical": "high", "low": "low"}.get(to_text(entry.get("priority")), "normal"),
         depends_on=[f"{tag}/{one}" for one in (needed if isinstance(needed, list) else [])],
-        tags=[],
+        steps=[
+            step(
+                to_text(one["title"]),
+                text=_describe(one),
+                tests=[to_text(one["testStrategy"])] if to_text(one.get("testStrategy")).strip() else [],
+                done=to_text(one.get("status")) in _DONE,
+            )
+            for one in (subtasks if isinstance(subtasks, list) else [])
+            if isinstance(one, dict) and to_text(one.get("title")).strip()
+        ],
     )
-    made["steps"] = [
-        {
-            "title": to_single_line(to_text(one["title"]))[:1000],
-            "tests": [to_text(one["testStrategy"])] if to_text(one.get("testStrategy")).strip() else [],
-            "text": _describe(one),
-            "done": to_text(one.get("status")) in _DONE,
-        }
-        for one in (steps if isinstance(steps, list) else [])
-        if isinstance(one, dict) and to_text(one.get("title")).strip()
-    ]
-    return made
 
 
-def _plan(key: str, *, title: str) -> dict[str, Any]:
+def _common_fields(issue: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a plan or task that both programs store under the same names."""
+    status = to_text(issue.get("status"))
+    times = [f"{name} {to_text(issue[name])}" for name in ("created_at", "updated_at", "closed_at") if issue.get(name)]
     return {
-        "kind": "plan", "key": key, "title": to_single_line(title)[:1000], "description": "", "priority": "normal",
-        "parent": "", "depends_on": [], "tags": [], "status": "TODO", "steps": [], "notes": [],
-    }  # fmt: skip
-
-
-def _task(
-    key: str, task: dict[str, Any], *, kind: str, parent: str, priority: str, depends_on: list[str], tags: list[str]
-) -> dict[str, Any]:
-    status = to_text(task.get("status"))
-    times = [f"{name} {to_text(task[name])}" for name in ("created_at", "updated_at", "closed_at") if task.get(name)]
-    return {
-        "kind": kind,
-        "key": key,
-        "title": to_single_line(to_text(task["title"]))[:1000],
-        "description": _describe(task),
-        "priority": priority,
-        "parent": parent,
-        "depends_on": depends_on,
-        "tags": clean_item_tags(tags),
+        "title": to_text(issue["title"]),
+        "description": _describe(issue),
         "status": "DONE" if status in _DONE else "ACTIVE" if status in _STARTED else "TODO",
-        "steps": [],
-        "notes": [],
         "times": ", ".join(times),
-        "created_at": parse_time(task.get("created_at")),
     }
 
 
-def _describe(task: dict[str, Any]) -> str:
-    parts = [(label, to_text(task.get(field)).strip()) for field, label in _DESCRIBED]
+def _describe(issue: dict[str, Any]) -> str:
+    parts = [(label, to_text(issue.get(field)).strip()) for field, label in _DESCRIBED]
     return "\n\n".join([f"{label}: {text}" if label else text for label, text in parts if text])

@@ -19,6 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _NO_ID = re.compile(r"[\x00-\x1f\x7f-\x9f|]+")
 ID_MAX_CHARS = 256
 NAME_MAX_CHARS = 240
+TASK_TITLE_MAX_CHARS = 1_000
 TAG_MAX_CHARS = 100
 
 
@@ -69,6 +70,47 @@ def edge(source: str, relation: str, target: str) -> Item:
 def note(key: str, text: str, *, title: str = "", **meta: Any) -> Item:
     known = {name: value for name, value in meta.items() if value}
     return {"kind": "note", "key": key, "text": text, "title": to_single_line(title), "meta": known}
+
+
+def plan(key: str, *, title: str, **fields: Any) -> Item:
+    """Return a plan; `fields` are those of a task, without its parent."""
+    return {**task(key, title=title, parent="", **fields), "kind": "plan"}
+
+
+def task(
+    key: str,
+    *,
+    title: str,
+    parent: str,
+    description: str = "",
+    priority: str = "normal",
+    status: str = "TODO",
+    depends_on: list[str] | None = None,
+    tags: list[Any] | None = None,
+    steps: list[Item] | None = None,
+    notes: list[str] | None = None,
+    times: str = "",
+) -> Item:
+    """Return a task of the plan with the key `parent`; `status` is TODO, ACTIVE or DONE."""
+    return {
+        "kind": "task",
+        "key": key,
+        "title": to_single_line(title)[:TASK_TITLE_MAX_CHARS],
+        "description": description,
+        "priority": priority,
+        "parent": parent,
+        "depends_on": depends_on or [],
+        "tags": clean_item_tags(tags or []),
+        "status": status,
+        "steps": steps or [],
+        "notes": notes or [],
+        "times": times,
+    }
+
+
+def step(title: str, *, text: str = "", tests: list[str] | None = None, done: bool = False) -> Item:
+    """Return a step of a task."""
+    return {"title": to_single_line(title)[:TASK_TITLE_MAX_CHARS], "tests": tests or [], "text": text, "done": done}
 
 
 def node_id(text: str) -> str:

@@ -9,7 +9,7 @@ from moss_memory.errors import MossError
 from moss_memory.transfer.front_matter import parse_markdown
 
 from .items import SourceFile, capsule, edge, node, to_single_line, to_text
-from .source_files import markdown_files, read_source_text, relative_name
+from .source_files import markdown_files, new_source_file, read_source_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
 def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, int] | None]]:
     """Yield each file with its front matter, its text and its time; with None if it cannot be read."""
     for one in markdown_files(path):
-        file = relative_name(one, path)
+        file = new_source_file(one, path)
         try:
             yield file, (*parse_markdown(read_source_text(one)), int(os.stat(one).st_mtime))
         except (MossError, OSError) as error:

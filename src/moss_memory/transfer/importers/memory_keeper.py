@@ -7,7 +7,7 @@ import json
 from moss_memory.storage.engine import read_external
 
 from .items import SourceFile, edge, node, note, parse_time, to_text
-from .source_files import find_file, relative_name
+from .source_files import find_file, new_source_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _JOURNAL = (
 def read_memory_keeper(path: str) -> Iterator[SourceFile]:
     """Yield the source: an item as a node of its category, a relation as an edge, a journal entry as a note."""
     found = find_file(path, "context.db")
-    file = relative_name(found, path)
+    file = new_source_file(found, path)
     tables = read_external(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
     names = _names(tables["items"])
     for row in tables["items"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .items import SourceFile, edge, node, to_text
-from .source_files import find_file, json_lines, relative_name
+from .source_files import find_file, json_lines, new_source_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def read_server_memory(path: str) -> Iterator[SourceFile]:
     """Yield the whole graph: an entity is a node with its observations as text, a relation is an edge."""
     found = find_file(path, "memory.jsonl", "memory.json")
-    file = relative_name(found, path)
+    file = new_source_file(found, path)
     for number, line in json_lines(found):
         name = to_text(line.get("name"))
         ends = [to_text(line.get(end)).strip() for end in ("from", "relationType", "to")]

@@ -109,7 +109,7 @@ def find_file(path: str, *names: str) -> str:
     raise invalid_request(f"{path} holds no {' or '.join(names)}", path="path")
 
 
-def relative_name(path: str, base: str) -> SourceFile:
-    """Return a file's name relative to the source, with invalid UTF-8 replaced."""
+def new_source_file(path: str, base: str) -> SourceFile:
+    """Return an empty `SourceFile`, named by its path relative to the source; invalid UTF-8 is replaced."""
     below = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
     return SourceFile(os.fsencode(below).decode(errors="replace"))

@@ -9,6 +9,7 @@ from moss_memory.secrets.scanner import findings_in
 from moss_memory.storage.files.sandbox import real_path
 
 from .adopt_items import DryRunRollback
+from .source_names import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ _FAMILIES = {
 """The family of each kind of item."""
 _MIN_STORE_STATUS = 499
 """Statuses from here on concern the call or the store, not the file."""
-SOURCES = (
-    "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
-)  # fmt: skip
 
 
 def import_source(
@@ -81,9 +79,11 @@ def _select_storable(file: SourceFile, closed: Collection[str]) -> list[dict[str
     """Return the items that this store accepts; report disabled families and invalid characters."""
     accepted = []
     for item in file.items:
-        family = _FAMILIES[item["kind"]]
         try:
             check_json(item, "item")
+            family = _FAMILIES.get(str(item.get("kind")))
+            if family is None:
+                raise invalid_request(f"its `kind` must be one of {', '.join(_FAMILIES)}")
             if family in closed:
                 raise invalid_request(f"the settings have switched off {family}")
         except MossError as error:
@@ -108,6 +108,7 @@ def _select_without_secrets(file: SourceFile, check: Callable[[], object] | None
 
 
 def _find_reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
+    """Return the function that reads a source; only its module is imported."""
     if source == "server-memory":
         from .server_memory import read_server_memory
 

@@ -404,7 +404,7 @@ class NamedSync:
             number += 1
             raw = row["name_raw"].rstrip()[: NAME_MAX_CHARS - len(f"-{number}")] + f"-{number}"
             name = {"name_raw": raw, "name_norm": normalize_name(raw)}
-        self._versioned.write(tx, {**row, **name}, self._versioned.sql["rename"])
+        self._versioned.archive_and_write(tx, {**row, **name}, self._versioned.sql["rename"])
         self._run.add_conflict(self._family, address_of({**row, **name}), self._named.path({**row, **name}))
         self._to_write[owner] = None
 
@@ -421,7 +421,7 @@ class NamedSync:
                 seq = tx.next_change()
                 tx.run(self._versioned.sql["restore"], {"id": subject, "now": tx.now, "change_seq": seq})
             else:
-                self._versioned.write(tx, values, self._table.statements()["overwrite"])
+                self._versioned.archive_and_write(tx, values, self._table.statements()["overwrite"])
             return
         own = {"id": subject, "row_id": None, "version": 1, "version_at": tx.now, "version_tool": tx.tool}
         own["version_origin"] = self._origin_of(tx, parsed)

@@ -51,7 +51,10 @@ class SyncState:
         return hashed in (self.hash, self.pending)
 
     def before_write(self, file: str, hash: str) -> SyncState:
-        """Return the state to store before the file gets this state; until then it is at `file` with `hash`."""
+        """Return the state to store before the file is written.
+
+        `file` and `hash` are the present ones, and the target hash becomes `pending`.
+        """
         return SyncState(
             self.family, self.subject, file, self.known_as, hash, self.hash, self.row_hash, self.change_seq
         )

@@ -1,8 +1,9 @@
 -- Capsules, artifacts, their earlier versions, and the log of changes.
 --
--- The whole schema is made at once, by the files of this folder in the order of their names. Texts are compared by
--- their bytes, as on SQLite, whatever the database's own order is: every text column has a collation. JSON is text,
--- because jsonb changes how numbers are written, the order of keys and their number.
+-- A new schema is made in one transaction: first by the files of this folder in the order of their names, then by all
+-- files of the folder changes. Texts are compared by their bytes, as on SQLite, whatever the database's own order is:
+-- every text column has a collation. JSON is text, because jsonb changes how numbers are written, the order of keys and
+-- their number.
 
 create table moss_schema (version bigint not null);
 
@@ -174,13 +175,20 @@ create trigger events_counted after insert on events for each row execute functi
 
 -- The advisory locks of Moss. The first key is 1836020595 ("moss" in ASCII), the second is:
 --   0  writers: shared by a write in one workspace, exclusive for a write in the whole store; until the commit
---   1  take_numbers: while a range of numbers is reserved
---   2  begin_change: while a call gets the number of its change and its transaction id
--- Besides these, workspace_lock(place) is the key of one workspace: exclusive for a write in it, until the commit.
+--   1  take_numbers, give_back_numbers: while a range of numbers is reserved or given back
+--   2  begin_change, give_back_change: while a call gets its event number and its transaction id, or gives the number
+--      back
+-- Others have one key of 64 bits:
+--   0x6D6F737300000000  _SCHEMA_LOCK in schema.py: while the schema is created or upgraded
+--   0x6D6F737300000010  SEGMENTS_LOCK in segments.py: while the segments of the search index are changed
+--   0x6D6F737300000011  TERMS_LOCK in term_dictionary.py: shared while a call indexes, exclusive while unused terms are
+--                       removed
+--   workspace_lock(place), the key of the workspace `place`: exclusive for a write in it, until the commit
 
 -- One writer per workspace; a call with workspace null locks the whole store. The locks end with the transaction.
--- Each call gets the number of its change together with its transaction id, so both numbers have the same order:
--- readers use that to find changes that are not committed yet.
+-- Each call gets the number of its event, which these functions call `change`, together with its transaction id, so
+-- both numbers have the same order: readers use that to find events that are not committed yet. A change in a table has
+-- the number of its event in the upper bits of its own.
 create function enter_write(place text, wait_ms bigint, out version bigint, out change bigint) language plpgsql as $$
 begin
   perform set_config('lock_timeout', wait_ms::text, true);

@@ -12,11 +12,11 @@ from moss_memory.errors import MossError
 from moss_memory.rows.names import DEFAULT_WORKSPACE, NAME_MAX_CHARS, estimate_tokens, normalize_name, pluralize
 from moss_memory.storage.call import CHANGES_PER_CALL, new_id, wall_clock_ms
 from moss_memory.storage.sqlite.backup import backup_file, remove
-from moss_memory.storage.sqlite.schema_migrations import migrations_after
+from moss_memory.storage.sqlite.schema_migrations import migrations_after, run_migrations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 _LABEL = "v1"
@@ -26,11 +26,11 @@ _LAST_TIME = 2**53 - 1
 _NOTES_MAX = 20
 
 
-def upgrade_v1(connection: apsw.Connection, path: str, finish: Callable[[apsw.Connection, int], None]) -> None:
+def upgrade_v1(connection: apsw.Connection, path: str) -> None:
     """Back up the database, migrate it to the newest schema in one transaction, and report it on stderr.
 
-    The caller holds the write lock. `finish` runs the migrations after a version. After a kill the store is either the
-    original's or Moss's; the backup stays beside it.
+    The caller holds the write lock. After a kill the store is either the original's or Moss's; the backup stays beside
+    it.
     """
     connection.execute("pragma synchronous = full")
     connection.execute("begin immediate")
@@ -39,7 +39,7 @@ def upgrade_v1(connection: apsw.Connection, path: str, finish: Callable[[apsw.Co
         kept = backup_file(path, _LABEL)
         moved = LegacyUpgrade(connection)
         moved.run()
-        finish(connection, 1)
+        run_migrations(connection, 1)
         connection.execute("commit")
     except BaseException:
         if connection.in_transaction:
@@ -77,7 +77,8 @@ class LegacyUpgrade:
         """Create and fill the first schema; remove the old one."""
         execute = self._connection.execute
         for (trigger,) in list(execute("select name from sqlite_schema where type = 'trigger'")):
-            execute(f"drop trigger {_quote(trigger)}")
+            quoted = trigger.replace('"', '""')
+            execute(f'drop trigger "{quoted}"')
         execute("drop table if exists capsules_fts")
         execute(f"alter table capsules rename to {_OLD}")
         for _ in execute(migrations_after(0)[0][1]):
@@ -104,21 +105,24 @@ class LegacyUpgrade:
 
     def _names(self) -> dict[int, tuple[str, str | None]]:
         """Return valid workspace and name of every row; of two that are equal here, the newer keeps its name."""
-        rows = self._rows(("workspace_raw", "name_raw"))
-        wanted = {row["row_id"]: (*self._allowed(row), row["deleted_at"] is None) for row in rows}
+        wanted: dict[int, tuple[str, str | None, bool]] = {}
+        for row in self._rows(("workspace_raw", "name_raw")):
+            workspace = self._valid_name(row["workspace_raw"], DEFAULT_WORKSPACE)
+            name = None if row["name_raw"] is None else self._valid_name(row["name_raw"], "") or None
+            wanted[row["row_id"]] = (workspace, name, row["deleted_at"] is None)
         taken = {
-            (_norm(workspace), _norm(name))
+            (normalize_name(workspace), normalize_name(name))
             for workspace, name, active in wanted.values()
             if active and name is not None
         }
         given: set[tuple[str, str]] = set()
         names: dict[int, tuple[str, str | None]] = {}
         for row_id, (workspace, name, active) in reversed(wanted.items()):
-            kept = name
             if active and name is not None:
-                kept = self._unique_name(workspace, name, taken) if (_norm(workspace), _norm(name)) in given else name
-                given.add((_norm(workspace), _norm(kept)))
-            names[row_id] = (workspace, kept)
+                if (normalize_name(workspace), normalize_name(name)) in given:
+                    name = self._unique_name(workspace, name, taken)
+                given.add((normalize_name(workspace), normalize_name(name)))
+            names[row_id] = (workspace, name)
         return names
 
     def _unique_name(self, workspace: str, name: str, taken: set[tuple[str, str]]) -> str:
@@ -128,16 +132,12 @@ class LegacyUpgrade:
             number += 1
             suffix = f"-{number}"
             other = name.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            if (_norm(workspace), _norm(other)) not in taken:
-                taken.add((_norm(workspace), _norm(other)))
+            if (normalize_name(workspace), normalize_name(other)) not in taken:
+                taken.add((normalize_name(workspace), normalize_name(other)))
                 self.notes.append(
                     f"workspace {workspace!r} has a newer capsule {name!r}; the older one is now {other!r}"
                 )
                 return other
-
-    def _allowed(self, row: dict[str, Any]) -> tuple[str, str | None]:
-        workspace = self._valid_name(row["workspace_raw"], DEFAULT_WORKSPACE)
-        return workspace, None if row["name_raw"] is None else self._valid_name(row["name_raw"], "") or None
 
     def _valid_name(self, value: bytes | None, otherwise: str) -> str:
         """Return the name if it is valid, else the nearest valid one, else `otherwise`."""
@@ -160,9 +160,9 @@ class LegacyUpgrade:
             "row_id": row["row_id"] if row["row_id"] > 0 else None,
             "id": _decode(row["id"]).strip() or new_id(wall_clock_ms()),
             "workspace_raw": workspace,
-            "workspace_norm": _norm(workspace),
+            "workspace_norm": normalize_name(workspace),
             "name_raw": name,
-            "name_norm": None if name is None else _norm(name),
+            "name_norm": None if name is None else normalize_name(name),
             "capsule_text": text,
             "capsule_chars": len(text),
             "tokens_estimate": estimate_tokens(text),
@@ -187,10 +187,6 @@ def _decode(value: bytes | None) -> str:
     return (value or b"").decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
-def _norm(name: str) -> str:
-    return normalize_name(name)
-
-
 def _tags(value: bytes | None) -> str | None:
     """Return the tags as this Moss stores them: trimmed, without duplicates."""
     try:
@@ -204,7 +200,3 @@ def _tags(value: bytes | None) -> str | None:
 
 def _time(value: int | None) -> int:
     return min(max(value or 0, 0), _LAST_TIME)
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

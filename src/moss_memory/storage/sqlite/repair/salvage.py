@@ -11,11 +11,11 @@ import apsw
 
 from moss_memory.errors import MossError
 from moss_memory.storage.server_tables import SERVER_TABLES
-from moss_memory.storage.sqlite.connections import migrate, only_value, run_migrations
 from moss_memory.storage.sqlite.dump import SELECT_TABLES
 from moss_memory.storage.sqlite.file_kind import ORIGINAL, schema_of
-from moss_memory.storage.sqlite.functions import add_functions
+from moss_memory.storage.sqlite.functions import add_functions, only_value
 from moss_memory.storage.sqlite.schema_check import differences
+from moss_memory.storage.sqlite.schema_migrations import migrate, run_migrations
 
 from .legacy_v1 import LegacyUpgrade
 

@@ -22,9 +22,9 @@ create table access_sessions (
   ended   bigint not null
 );
 
--- The number up to which no change is added any more. Only writers of this database count: they hold its advisory lock.
--- A writer takes its transaction id and the number of its first change together, so a transaction that is older than
--- every writer has a smaller number. The steps have to run in this order: a writer that is not among the locks has
+-- The number up to which no event is added any more. Only writers of this database count: they hold its advisory lock.
+-- A writer takes its transaction id and the number of its event together, so a transaction that is older than every
+-- writer has a smaller number. The steps have to run in this order: a writer that is not among the locks has
 -- finished, or takes a number larger than `taken`. In a transaction with one snapshot for all statements the result may
 -- be too large.
 create function last_change() returns bigint language plpgsql volatile as $$
