@@ -113,7 +113,7 @@ def is_marked(path: str) -> bool:
         finally:
             file.xClose()
     except apsw.Error:
-        return False  # shorter than a header, or rows_with_invalid_text
+        return False  # shorter than a header, or unreadable
 
 
 def refuse_special(path: str) -> None:
