@@ -31,14 +31,14 @@ def log(level: int, message: str, *values: object) -> None:
 
 
 def _is_enabled(logging: ModuleType, level: int) -> bool:
-    """Return True if somebody asked for records of this level; take no lock.
+    """Return True if the application's logger is enabled for this level; take no lock.
 
     `getLogger` and `isEnabledFor` acquire the lock of `logging` before their `try`. An interrupt between the two leaves
     it acquired, and every later call of the process would hang.
     """
     manager = logging.Logger.manager
     logger = manager.loggerDict.get(LOGGER)
-    if not isinstance(logger, logging.Logger):  # nobody configured it
+    if not isinstance(logger, logging.Logger):  # the application did not configure it
         logger = logging.root
     return bool(manager.disable < level >= logger.getEffectiveLevel())
 

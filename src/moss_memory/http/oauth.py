@@ -33,7 +33,7 @@ METADATA_PATH = "/.well-known/oauth-protected-resource"
 KEYS_AGE_S = 300.0
 """The age at which the keys are read again, so that a withdrawn key is refused soon after."""
 _RENEWALS, _RENEWALS_S = 5, 60.0
-"""The maximum number of reads because of unknown keys in a minute: anybody can send such a JWT."""
+"""The maximum number of reads because of unknown keys in a minute: any client can send such a JWT."""
 _NOT_BEFORE_LEEWAY_S = 5
 """The tolerated difference between the clocks of issuer and server."""
 _MAX_TOKEN_CHARS = 16_000

@@ -12,7 +12,7 @@ from moss_memory.log import INFO, log
 
 _MAX_CACHED = 50
 _REST = 20
-"""A computation rests for this multiple of its duration."""
+"""The pause after a computation, as a multiple of its duration."""
 
 
 class Background:

@@ -74,7 +74,7 @@ def _known(version: int, path: str) -> int:
     if version < 1:
         raise MossError(
             "STORAGE_CORRUPT",
-            f"{path} is marked as a store of Moss and says that its schema has version {version}, which there is not. "
+            f"{path} is marked as a store of Moss with schema version {version}, which does not exist. "
             "`moss restore-backup` brings back a copy, and `moss export --salvage FOLDER` writes what can be read",
             details={"file": path},
         )
@@ -123,7 +123,7 @@ def refuse_special(path: str) -> None:
     if status.st_size == 0 and _has_content(path + "-wal"):
         raise MossError(
             "STORAGE_CORRUPT",
-            f"{path} is empty although its log is not: it was cut off. Keep both files; `moss restore-backup` brings "
+            f"{path} is empty although its log is not: it was truncated. Keep both files; `moss restore-backup` brings "
             "back a copy",
             details={"file": path},
         )
