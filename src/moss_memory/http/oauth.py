@@ -121,7 +121,7 @@ class OAuth:
         from joserfc import jws
         from joserfc.errors import JoseError
 
-        # Issuers add headers of their own; unknown ones that are critical are refused all the same.
+        # Issuers add headers of their own; unknown critical ones are refused nevertheless.
         rules = jws.JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
         try:
             header = jws.extract_compact(token.encode()).headers()
