@@ -17,7 +17,7 @@ from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import unload_models
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 @pytest.fixture
