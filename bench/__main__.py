@@ -1,4 +1,4 @@
-"""`python -m bench`: run every benchmark, print the table, and fail if a line exceeds its limit."""
+"""`python -m bench`: run every benchmark, print the table, and fail if a row exceeds its limit."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from . import (
     word_search,
     writers,
 )
-from .measure import Line
+from .measure import BenchmarkRow
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
-GROUPS: dict[str, Callable[[], list[Line]]] = {
+GROUPS: dict[str, Callable[[], list[BenchmarkRow]]] = {
     "startup": startup.run,
     "stdio": stdio.run,
     "over_http": over_http.run,
@@ -49,16 +49,16 @@ GROUPS: dict[str, Callable[[], list[Line]]] = {
 
 
 def main() -> int:
-    """Measure the chosen groups; return 1 if a line exceeds its limit."""
+    """Measure the chosen groups; return 1 if a row exceeds its limit."""
     arguments = _parser().parse_args()
-    measured: list[Line] = []
+    measured: list[BenchmarkRow] = []
     for group in arguments.only or GROUPS:
         print(f"measuring {group} …", file=sys.stderr, flush=True)
         measured += GROUPS[group]()
     print(render_table(measured))
     if arguments.write:
         write_page(measured)
-    return 0 if all(line.is_within_limit for line in measured) else 1
+    return 0 if all(row.is_within_limit for row in measured) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,13 +68,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def render_table(measured: list[Line]) -> str:
+def render_table(measured: list[BenchmarkRow]) -> str:
     rows = [("Moss : compared with", "measured", "at most", "within limit"), ("---", "---", "---", "---")]
-    rows += [line.cells() for line in measured]
+    rows += [row.cells() for row in measured]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def write_page(measured: list[Line]) -> None:
+def write_page(measured: list[BenchmarkRow]) -> None:
     """Replace the table in docs/benchmarks.md, between its two markers."""
     with open(PAGE, encoding="utf-8") as file:
         before, _, rest = file.read().partition(BEGIN)

@@ -7,14 +7,14 @@ import os
 
 from moss_memory import open_store
 
-from .measure import Line, compare_times, medians_us, scratch_folder
+from .measure import BenchmarkRow, compare_times, medians_us, scratch_folder
 from .texts import Author
 
 CAPSULES = 10_000
 ROUNDS = 5
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     with scratch_folder() as folder, open_store(os.path.join(folder, "home")) as store:
         author, target = Author(seed=3), os.path.join(folder, "memory")
         for number in range(CAPSULES):
@@ -27,7 +27,7 @@ def run() -> list[Line]:
 
         synced, hashed = medians_us(sync, lambda: _hash_files(target), rounds=ROUNDS, warm_up=1)
     title = "sync of 10,000 capsules without changes : reading and hashing the files"
-    return [Line(title, synced / hashed, 3.0, note=compare_times(synced, hashed))]
+    return [BenchmarkRow(title, synced / hashed, 3.0, note=compare_times(synced, hashed))]
 
 
 def _hash_files(folder: str) -> None:

@@ -12,7 +12,7 @@ from moss_memory import open_store
 from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
-from .measure import Line, compare_times, medians_us, scratch_folder
+from .measure import BenchmarkRow, compare_times, medians_us, scratch_folder
 from .texts import Author
 
 _COLUMNS = (
@@ -46,7 +46,7 @@ def insert_capsule(connection: apsw.Connection, number: int, text: str) -> None:
     connection.execute("commit")
 
 
-def run(rounds: int = 1500) -> list[Line]:
+def run(rounds: int = 1500) -> list[BenchmarkRow]:
     author = Author(seed=1)
     texts = [author.capsule(2_000) for _ in range(200)]
     numbers, bare_numbers = itertools.count(1), itertools.count(1)
@@ -67,4 +67,4 @@ def run(rounds: int = 1500) -> list[Line]:
         store.close()
         bare.close()
     title = "store of a 2,000-character capsule, in process : bare insert, index, event and commit"
-    return [Line(title, stored / inserted, 1.7, note=compare_times(stored, inserted))]
+    return [BenchmarkRow(title, stored / inserted, 1.7, note=compare_times(stored, inserted))]

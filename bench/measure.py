@@ -20,7 +20,7 @@ CACHE = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".cache")
 
 
 @dataclass(frozen=True)
-class Line:
+class BenchmarkRow:
     """One row of the table; `measured` is None if it could not be measured."""
 
     title: str
@@ -72,11 +72,11 @@ def medians_us(
     return tuple(map(median, times_us))
 
 
-def worst_line(title: str, times: dict[str, tuple[float, float]], limit: float) -> Line:
-    """Return the line of the case with the highest ratio."""
+def worst_row(title: str, times: dict[str, tuple[float, float]], limit: float) -> BenchmarkRow:
+    """Return the row of the case with the highest ratio."""
     worst = max(times, key=lambda name: times[name][0] / times[name][1])
     one, other = times[worst]
-    return Line(title, one / other, limit, note=f"worst is “{worst}”, {compare_times(one, other)}")
+    return BenchmarkRow(title, one / other, limit, note=f"worst is “{worst}”, {compare_times(one, other)}")
 
 
 def compare_times(one_us: float, other_us: float) -> str:

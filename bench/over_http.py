@@ -15,7 +15,7 @@ from time import perf_counter_ns
 from moss_memory import open_store
 
 from .client import INITIALIZE, MOSS, clean_environment, moss_environment
-from .measure import Line, compare_times, medians_us, scratch_folder
+from .measure import BenchmarkRow, compare_times, medians_us, scratch_folder
 from .startup import BARE, process
 from .texts import Author
 
@@ -197,7 +197,7 @@ def free_port() -> int:
         return port
 
 
-def compare_with_sdk() -> Line:
+def compare_with_sdk() -> BenchmarkRow:
     """Compare the CPU time of a fetch with that of the SDK's empty tool, at 64 connections."""
     with scratch_folder() as folder, run_moss(folder) as ours, run_sdk(folder) as theirs:
         costs: dict[HttpServer, list[float]] = {ours: [], theirs: []}
@@ -208,20 +208,20 @@ def compare_with_sdk() -> Line:
                 times_us.append((server.cpu_us() - before) / CALLS)
         one, other = median(costs[ours]), median(costs[theirs])
     title = f"processor time of a read over HTTP, {CONNECTIONS} at once : the SDK's empty tool"
-    return Line(title, one / other, 1.0, note=compare_times(one, other))
+    return BenchmarkRow(title, one / other, 1.0, note=compare_times(one, other))
 
 
-def measure_under_load() -> Line:
+def measure_under_load() -> BenchmarkRow:
     """Compare the 99th percentile with the median, over 64 connections without pauses for 30 seconds."""
     with scratch_folder() as folder, run_moss(folder) as server:
         times_us = sorted(asyncio.run(send_calls(server, CONNECTIONS, 10**9, LOAD_S)))
     typical, slow = median(times_us), times_us[int(len(times_us) * 0.99)]
     title = f"the slowest of 100 reads : a typical one, {CONNECTIONS} at once for 30 s"
     note = f"{compare_times(slow, typical)}, {len(times_us):,} calls, no error"
-    return Line(title, slow / typical, 10, note=note)
+    return BenchmarkRow(title, slow / typical, 10, note=note)
 
 
-def measure_start() -> Line:
+def measure_start() -> BenchmarkRow:
     """Compare the time until the first answer of `moss serve` with a bare interpreter."""
     with scratch_folder() as folder:
         home = os.path.join(folder, "moss")
@@ -235,8 +235,8 @@ def measure_start() -> Line:
         bare = process(BARE, env=moss_environment(home), cwd=folder)
         started, ran = medians_us(start, bare, rounds=15)
     title = "`moss serve` until it answers : `python -I -c pass`"
-    return Line(title, started / ran, 15, note=compare_times(started, ran))
+    return BenchmarkRow(title, started / ran, 15, note=compare_times(started, ran))
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     return [compare_with_sdk(), measure_under_load(), measure_start()]

@@ -15,7 +15,7 @@ from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.web.app import PAGES as HANDLERS
 from moss_memory.web.page_context import PageContext, PageRequest
 
-from .measure import Line, cached
+from .measure import BenchmarkRow, cached
 from .scale import build_store
 
 CAPSULES = 100_000
@@ -62,11 +62,13 @@ def _cpu_ms(context: PageContext, address: str) -> float:
     return median(times[2:])
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     with open_store(cached(f"pages-{CAPSULES}", _build)) as store:
         context = PageContext(store, base="", form_token=str, read_only=False)
         times = {page: _cpu_ms(context, page) for page in PAGES}
     slowest = max(times, key=lambda page: times[page])
     return [
-        Line("CPU of a page in a store of 100,000 rows after a change, at worst", times[slowest], 50, "ms", slowest)
+        BenchmarkRow(
+            "CPU of a page in a store of 100,000 rows after a change, at worst", times[slowest], 50, "ms", slowest
+        )
     ]

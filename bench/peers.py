@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from .client import Server, ServerError, clean_environment, moss_server
-from .measure import CACHE, Line, compare_times, medians_us, scratch_folder, worst_line
+from .measure import CACHE, BenchmarkRow, compare_times, medians_us, scratch_folder, worst_row
 from .startup import ServerStarts
 from .texts import Author
 
@@ -119,16 +119,18 @@ def moss_search(query: str) -> ToolCall:
     return "capsule_search", {"query": query}
 
 
-def compare_start(peer: Peer, rounds: int = 15) -> Line:
+def compare_start(peer: Peer, rounds: int = 15) -> BenchmarkRow:
     """Compare the time until the first answer of `moss mcp` with that of the peer."""
     with scratch_folder() as folder:
         moss, other = ServerStarts(lambda: moss_server(folder)), ServerStarts(lambda: peer.start(folder))
         medians_us(moss.once, other.once, rounds=rounds, warm_up=2)
     ours, theirs = median(moss.first_answer_us), median(other.first_answer_us)
-    return Line(f"MCP spawn to first answer : {peer.package}'s", ours / theirs, 0.2, note=compare_times(ours, theirs))
+    return BenchmarkRow(
+        f"MCP spawn to first answer : {peer.package}'s", ours / theirs, 0.2, note=compare_times(ours, theirs)
+    )
 
 
-def compare_calls(peers: list[Peer], rounds: int = 12) -> list[Line]:
+def compare_calls(peers: list[Peer], rounds: int = 12) -> list[BenchmarkRow]:
     """Compare store, fetch and search of servers with the same memories."""
     author = Author(seed=6)
     memories = [author.capsule(2_000) for _ in range(MEMORIES)]
@@ -149,7 +151,7 @@ def compare_calls(peers: list[Peer], rounds: int = 12) -> list[Line]:
             client.check_stored(f"memory-{MEMORIES + rounds * 25}", memories[rounds * 25 % MEMORIES][40:100])
     names = [peer.package for peer in peers]
     return [
-        worst_line(
+        worst_row(
             f"{work} over stdio : other memory servers'",
             {name: (ours, other) for name, other in zip(names, others, strict=True)},
             0.5,
@@ -227,10 +229,12 @@ def versions() -> str:
     return ", ".join(f"{peer.package} {peer.version()}" for peer in PEERS if os.path.isdir(peer.folder))
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     installed = [peer for peer in PEERS if install(peer)]
     result = [compare_start(SERVER_MEMORY)] if SERVER_MEMORY in installed else []
     if installed:
         result += compare_calls(installed)
     missing = [peer for peer in PEERS if peer not in installed]
-    return result + [Line(f"everything : {peer.package}'s", None, 0.5, note="not installed") for peer in missing]
+    return result + [
+        BenchmarkRow(f"everything : {peer.package}'s", None, 0.5, note="not installed") for peer in missing
+    ]

@@ -18,7 +18,7 @@ from moss_memory.storage.postgres.connections import open_connection
 from moss_memory.store import Store
 
 from .database_server import run_server
-from .measure import Line, compare_times, medians_us, scratch_folder
+from .measure import BenchmarkRow, compare_times, medians_us, scratch_folder
 from .texts import Author
 
 CLIENTS = 32
@@ -28,7 +28,7 @@ FILLED = 300
 Statement = tuple[str, list[Any] | None]
 
 
-def run(rounds: int = 200) -> list[Line]:
+def run(rounds: int = 200) -> list[BenchmarkRow]:
     with scratch_folder() as home, run_server() as url:
         texts = list(islice(_texts(), FILLED + rounds + 8))
         with Store(default_config(home).replace(url=url)) as store:
@@ -50,7 +50,7 @@ def _fill(store: Store, texts: list[str]) -> None:
         store.call("capsule_store", {"workspace": "shop", "name": f"n{number}", "capsule_text": text})
 
 
-def _compare_stores(home: str, url: str, texts: list[str]) -> Line:
+def _compare_stores(home: str, url: str, texts: list[str]) -> BenchmarkRow:
     """Compare calls with their statements on two copies of a database; a third copy records the statements."""
     calls = [{"workspace": "shop", "name": f"m{number}", "capsule_text": text} for number, text in enumerate(texts)]
     with Store(default_config(home).replace(url=copy_database(url, "recorded"))) as store:
@@ -70,7 +70,9 @@ def _compare_stores(home: str, url: str, texts: list[str]) -> Line:
                 bare.execute(sql, values)
 
         one, other = medians_us(moss, plain, rounds=len(texts) - 4)
-    return Line("PostgreSQL: capsule_store : its bare statements", one / other, 2.5, note=compare_times(one, other))
+    return BenchmarkRow(
+        "PostgreSQL: capsule_store : its bare statements", one / other, 2.5, note=compare_times(one, other)
+    )
 
 
 def copy_database(url: str, name: str) -> str:
@@ -81,7 +83,7 @@ def copy_database(url: str, name: str) -> str:
     return urlunsplit(parts._replace(path=f"/{name}"))
 
 
-def _compare_fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -> Line:
+def _compare_fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -> BenchmarkRow:
     def call() -> None:
         store.call("capsule_fetch", {"workspace": "shop", "name": "n7"})
 
@@ -95,7 +97,9 @@ def _compare_fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -
         bare.execute("rollback")
 
     ours, theirs = medians_us(call, plain, rounds=rounds)
-    return Line("PostgreSQL: capsule_fetch : its bare statements", ours / theirs, 2.5, note=compare_times(ours, theirs))
+    return BenchmarkRow(
+        "PostgreSQL: capsule_fetch : its bare statements", ours / theirs, 2.5, note=compare_times(ours, theirs)
+    )
 
 
 def record_statements(call: Callable[[], object]) -> list[Statement]:
@@ -115,10 +119,10 @@ def record_statements(call: Callable[[], object]) -> list[Statement]:
     return recorded
 
 
-def _compare_writers(url: str, home: str) -> Line:
+def _compare_writers(url: str, home: str) -> BenchmarkRow:
     alone, _ = _measure_writes(url, home, 1, WRITES * 4)
     together, busy = _measure_writes(url, home, CLIENTS, WRITES)
-    return Line(
+    return BenchmarkRow(
         f"PostgreSQL: writes of one client : of {CLIENTS} in {CLIENTS} workspaces", alone / together, 0.25,
         note=f"{together / alone:.1f} times as many, all cores {busy:.0%} busy with clients and server",
     )  # fmt: skip

@@ -23,7 +23,7 @@ from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.store import Store
 
 from .database_server import run_server
-from .measure import Line, medians_us, scratch_folder, worst_line
+from .measure import BenchmarkRow, medians_us, scratch_folder, worst_row
 from .zipf_store import fill, vocabulary
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _INSERT = (
 _VECTOR = "insert into vectors (doc, model, vector) values (:doc, :model, :vector)"
 
 
-def run(rounds: int = 15) -> list[Line]:
+def run(rounds: int = 15) -> list[BenchmarkRow]:
     """Fill both engines with the same capsules and compare their searches."""
     with scratch_folder() as home, run_server() as url:
         connection = apsw.Connection(os.path.join(home, DATABASE))
@@ -113,17 +113,17 @@ def _add_vectors(connection: apsw.Connection, engine: Engine, call: CallContext)
     return True
 
 
-def _compare_searches(postgres: Store, sqlite: Store, rounds: int, *, has_meaning: bool) -> Iterator[Line]:
+def _compare_searches(postgres: Store, sqlite: Store, rounds: int, *, has_meaning: bool) -> Iterator[BenchmarkRow]:
     words = vocabulary(random.Random(7))  # noqa: S311
     title = f"search of {DOCUMENTS:,} documents on PostgreSQL, {{}} : on SQLite"
     queries = {name: " ".join([words[rank] for rank in ranks]) for name, ranks in QUESTIONS.items()}
     queries |= {"phrase": f'"{words[3]} {words[100]}"', "prefix": f"{words[5000][:6]}*"}
     times_us = {name: _search_both(postgres, sqlite, query, "keyword", rounds) for name, query in queries.items()}
-    yield worst_line(title.format("by words"), times_us, 3)
+    yield worst_row(title.format("by words"), times_us, 3)
     if has_meaning:
         query = f"{words[300]} {words[1000]}"
         times_us = {mode: _search_both(postgres, sqlite, query, mode, rounds) for mode in ("semantic", "both")}
-        yield worst_line(title.format("by meaning"), times_us, 3)
+        yield worst_row(title.format("by meaning"), times_us, 3)
 
 
 def _search_both(postgres: Store, sqlite: Store, query: str, mode: str, rounds: int) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from moss_memory import open_store
 from moss_memory.search.embedding.embedder import is_installed
 from moss_memory.store import Store
 
-from .measure import Line, cached
+from .measure import BenchmarkRow, cached
 from .retrieval.sets import TestSet, all_sets
 
 MODES = {"keyword": "words", "semantic": "meaning", "both": "both"}
@@ -45,11 +45,13 @@ def store_texts(home: str, test_set: TestSet) -> None:
         store.index()
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     """Compare the better of words and meaning with both, for the set with the worst ratio."""
     if not is_installed():
         return [
-            Line("questions answered among the first five hits", None, 1, note="search by meaning is not installed")
+            BenchmarkRow(
+                "questions answered among the first five hits", None, 1, note="search by meaning is not installed"
+            )
         ]
     recalls = {test_set.name: _by_mode(test_set) for test_set in all_sets()}
 
@@ -59,7 +61,7 @@ def run() -> list[Line]:
     name, worst = max(recalls.items(), key=lambda item: ratio(item[1]))
     note = ", ".join(f"{label} {recall}" for label, recall in worst.items())
     title = "questions answered among the first five hits, the better of words and meaning : both"
-    return [Line(title, ratio(worst), 1, note=f"worst is “{name}”, R@5 R@10 MRR: {note}")]
+    return [BenchmarkRow(title, ratio(worst), 1, note=f"worst is “{name}”, R@5 R@10 MRR: {note}")]
 
 
 def _by_mode(test_set: TestSet) -> dict[str, Recall]:

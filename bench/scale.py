@@ -13,7 +13,7 @@ from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import add_functions
 from moss_memory.store import Store
 
-from .measure import Line, cached, compare_times, medians_us, read_once
+from .measure import BenchmarkRow, cached, compare_times, medians_us, read_once
 from .texts import Author
 
 WORKSPACE_CAPSULES = 1_000
@@ -70,10 +70,10 @@ def random_fetch(store: Store, capsules: int) -> Callable[[], None]:
     return fetch
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     with open_store(build_store(100_000)) as large, open_store(build_store(1_000)) as small:
         one, other = medians_us(
             random_fetch(large, 100_000), random_fetch(small, 1_000), rounds=400, calls=10, warm_up=1000
         )
     title = "fetch by name in a store of 100,000 : in one of 1,000"
-    return [Line(title, one / other, 1.5, note=compare_times(one, other))]
+    return [BenchmarkRow(title, one / other, 1.5, note=compare_times(one, other))]

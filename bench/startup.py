@@ -12,7 +12,7 @@ from time import perf_counter_ns
 from moss_memory import open_store
 
 from .client import MOSS, Server, moss_environment, moss_server
-from .measure import Line, compare_times, medians_us, scratch_folder
+from .measure import BenchmarkRow, compare_times, medians_us, scratch_folder
 from .texts import Author
 
 COMMANDS = {
@@ -46,7 +46,7 @@ class ServerStarts:
             self.first_answer_us.append((perf_counter_ns() - start) / 1000)
 
 
-def run(rounds: int = 60) -> list[Line]:
+def run(rounds: int = 60) -> list[BenchmarkRow]:
     with scratch_folder() as folder:
         home = os.path.join(folder, "moss")
         with open_store(home) as store:
@@ -64,8 +64,10 @@ def run(rounds: int = 60) -> list[Line]:
         )
     answer = median(starts.first_answer_us)
     lines = [
-        Line(f"{command}, a whole process : `python -I -c pass`", time / bare, limit, note=compare_times(time, bare))
+        BenchmarkRow(
+            f"{command}, a whole process : `python -I -c pass`", time / bare, limit, note=compare_times(time, bare)
+        )
         for (command, (_, limit)), time in zip(COMMANDS.items(), commands, strict=True)
     ]
     title = "MCP spawn to first answer : `python -I -c pass`"
-    return [*lines, Line(title, answer / bare, 4, note=compare_times(answer, bare))]
+    return [*lines, BenchmarkRow(title, answer / bare, 4, note=compare_times(answer, bare))]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 
 from .client import Server, moss_server
-from .measure import Line, compare_times, medians_us, scratch_folder
+from .measure import BenchmarkRow, compare_times, medians_us, scratch_folder
 from .texts import Author
 
 
-def compare_fetch_with_ping(rounds: int = 3_000) -> Line:
+def compare_fetch_with_ping(rounds: int = 3_000) -> BenchmarkRow:
     """Compare `capsule_fetch` of a capsule of 2,000 characters with `ping` on the same connection."""
     fetch = "capsule_fetch", {"name": "auth"}
     with scratch_folder() as folder, moss_server(folder) as server:
@@ -26,10 +26,10 @@ def compare_fetch_with_ping(rounds: int = 3_000) -> Line:
             warm_up=warm_up,
         )
     title = "`capsule_fetch` over stdio : `ping` on the same connection"
-    return Line(title, called / pinged, 3, note=compare_times(called, pinged))
+    return BenchmarkRow(title, called / pinged, 3, note=compare_times(called, pinged))
 
 
-def measure_memory() -> Line:
+def measure_memory() -> BenchmarkRow:
     author = Author(seed=4)
     with scratch_folder() as folder, moss_server(folder) as server:
         server.initialize()
@@ -38,7 +38,7 @@ def measure_memory() -> Line:
         for number in range(10_000):
             send_mixed_call(server, author, number)
         final = resident_mb(server.process.pid)
-    return Line("resident memory of `moss mcp` after 10,000 calls", final, 40, unit="MB")
+    return BenchmarkRow("resident memory of `moss mcp` after 10,000 calls", final, 40, unit="MB")
 
 
 def store_one(server: Server, author: Author, number: int) -> None:
@@ -69,5 +69,5 @@ def resident_mb(pid: int) -> float:
     return int(output) / 1024
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     return [compare_fetch_with_ping(), measure_memory()]

@@ -18,7 +18,7 @@ from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import add_functions
 
 from .client import MOSS, moss_environment
-from .measure import Line, cached, compare_times, medians_us, read_once
+from .measure import BenchmarkRow, cached, compare_times, medians_us, read_once
 from .retrieval.sets import notes
 from .startup import BARE, process
 
@@ -31,17 +31,17 @@ CHUNKS = 2
 QUESTION = "how do we rotate the credentials of service accounts"
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     try:
         model = embedder()
     except MossError:
-        return [Line("search by meaning", None, 3, note="not installed")]
+        return [BenchmarkRow("search by meaning", None, 3, note="not installed")]
     home = cached("meaning", lambda folder: _build(folder, model))
     read_once(os.path.join(home, DATABASE))
     return [_compare_search(home, model), _compare_first_search(home)]
 
 
-def _compare_search(home: str, model: Embedder, rounds: int = 40) -> Line:
+def _compare_search(home: str, model: Embedder, rounds: int = 40) -> BenchmarkRow:
     """Compare a search by words and meaning with the embedding of its question, which is new each time."""
     numbers = itertools.count()
     with open_store(home) as store:
@@ -51,16 +51,16 @@ def _compare_search(home: str, model: Embedder, rounds: int = 40) -> Line:
 
         searched, embedded = medians_us(search, lambda: model.question(f"{QUESTION} {next(numbers)}"), rounds=rounds)
     title = f"search by words and meaning over {DOCUMENTS:,} documents : the embedding of its question"
-    return Line(title, searched / embedded, 3, note=compare_times(searched, embedded))
+    return BenchmarkRow(title, searched / embedded, 3, note=compare_times(searched, embedded))
 
 
-def _compare_first_search(home: str, rounds: int = 15) -> Line:
+def _compare_first_search(home: str, rounds: int = 15) -> BenchmarkRow:
     """Compare the whole process of a search by meaning with a bare interpreter."""
     env = moss_environment(home)
     command = [MOSS, "capsule", "search", QUESTION, "--search-mode", "semantic"]
     ours, bare = medians_us(process(command, env=env, cwd=home), process(BARE, env=env, cwd=home), rounds=rounds)
     title = "first search by meaning of a fresh process : `python -I -c pass`"
-    return Line(title, ours / bare, 25, note=compare_times(ours, bare))
+    return BenchmarkRow(title, ours / bare, 25, note=compare_times(ours, bare))
 
 
 def _build(home: str, model: Embedder) -> None:

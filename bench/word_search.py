@@ -9,7 +9,7 @@ from moss_memory.search.ranking import TITLE_WEIGHT
 from moss_memory.search.request import SearchRequest
 from moss_memory.storage.sqlite.search_index import SqliteWordQuery, search_by_words
 
-from .measure import Line, medians_us, worst_line
+from .measure import BenchmarkRow, medians_us, worst_row
 from .zipf_store import open_database
 
 ROWS = 100_000
@@ -53,7 +53,7 @@ def compare_question(connection: apsw.Connection, words: list[str], rounds: int)
     return searched, queried, search_by_words(connection, request, 0).total
 
 
-def run(rounds: int = 15) -> list[Line]:
+def run(rounds: int = 15) -> list[BenchmarkRow]:
     """Return the worst question with at most 10,000 matches and the worst of the others."""
     connection, words = open_database(ROWS)
     few: dict[str, tuple[float, float]] = {}
@@ -66,6 +66,6 @@ def run(rounds: int = 15) -> list[Line]:
         f"plain question over {ROWS:,} capsules, {{}} matches : the bare FTS5 query of its words by bm25, and its count"
     )
     return [
-        worst_line(title.format(f"up to {MANY:,}"), few, 1.6),
-        worst_line(title.format("more"), many, 3),
+        worst_row(title.format(f"up to {MANY:,}"), few, 1.6),
+        worst_row(title.format("more"), many, 3),
     ]

@@ -14,7 +14,7 @@ from typing import Any
 from moss_memory import open_store
 from moss_memory.store import Store
 
-from .measure import Line, compare_times, format_time, scratch_folder
+from .measure import BenchmarkRow, compare_times, format_time, scratch_folder
 from .polled_lock import PolledLock
 from .texts import Author
 
@@ -129,7 +129,7 @@ def _run_writers(home: str, lock: str) -> Run:
     return Run([span for *_, spans in results for span in spans], duration_s)
 
 
-def run() -> list[Line]:
+def run() -> list[BenchmarkRow]:
     runs: dict[str, list[Run]] = {"queued": [], "polled": []}
     with scratch_folder() as folder:
         for number in range(ROUNDS):
@@ -141,13 +141,15 @@ def run() -> list[Line]:
     polled_wait_us = max(run.longest_wait_s for run in runs["polled"]) * 1e6
     note = f"{compare_times(wait_us, holds_us)}; {format_time(polled_wait_us)} with a polled lock"
     return [
-        Line(
+        BenchmarkRow(
             "store by eight processes at once : the same with a polled lock",
             queued_us / polled_us,
             1.25,
             note=compare_times(queued_us, polled_us),
         ),
-        Line("longest wait of eight writers : longest eight consecutive holds", wait_us / holds_us, 2, note=note),
+        BenchmarkRow(
+            "longest wait of eight writers : longest eight consecutive holds", wait_us / holds_us, 2, note=note
+        ),
     ]
 
 

@@ -70,7 +70,7 @@ Hits are ordered by `score`, then by the last change. Compare scores within one 
 
 In bm25, a match in the title counts five times; a query that only excludes words has none, and all its hits score 0.
 The share is the part of the query's words that the text contains, each weighted by its rarity (idf). The similarity is
-half the cosine of the best passage plus half the mean cosine of all passages; it is 0 if a text has no vector yet. A
+half the cosine of the best chunk plus half the mean cosine of all chunks; it is 0 if a text has no vector yet. A
 superseded card gets half of its score. Without a model, `both` scores like `keyword`, and the answer has
 `degraded: true`. SQLite and PostgreSQL return equal scores."""
 

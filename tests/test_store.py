@@ -14,7 +14,7 @@ from contract.doors import FULL, StoreDoor, open_test_store
 from moss_memory.errors import STATUS, MossError
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation, operation
-from support.beside import dump
+from support.direct_store import dump
 
 if TYPE_CHECKING:
     from pathlib import Path

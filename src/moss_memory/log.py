@@ -38,7 +38,7 @@ def _is_enabled(logging: ModuleType, level: int) -> bool:
     """
     manager = logging.Logger.manager
     logger = manager.loggerDict.get(LOGGER)
-    if not isinstance(logger, logging.Logger):  # nobody configured it
+    if not isinstance(logger, logging.Logger):  # the application did not configure it
         logger = logging.root
     return bool(manager.disable < level >= logger.getEffectiveLevel())
 

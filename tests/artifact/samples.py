@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.beside import Beside
+from support.direct_store import DirectStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +34,9 @@ def no_artifacts(request: pytest.FixtureRequest) -> Iterator[None]:
 def forget_artifacts(home: str) -> None:
     """Delete every artifact and housekeeping row directly in the database."""
     if home:
-        with Beside(home) as beside:
-            if beside.engine.exists():
-                beside.run("delete from artifacts", "delete from upkeep")
+        with DirectStore(home) as direct:
+            if direct.engine.exists():
+                direct.run("delete from artifacts", "delete from upkeep")
 
 
 def put(call: Door, name: str | None = None, **fields: Any) -> str:
@@ -52,12 +52,12 @@ def listed_names(call: Door, **arguments: Any) -> list[Any]:
 
 def check_artifacts(home: object) -> None:
     """Assert that file, index and rows agree, and that no active name and no event number is used twice."""
-    with Beside(home) as beside:
-        assert beside.problems() == []
-        twice = beside.rows(
+    with DirectStore(home) as direct:
+        assert direct.problems() == []
+        twice = direct.rows(
             "select workspace_norm, name_norm, count(*) from artifacts "
             "where deleted_at is null and name_norm is not null group by 1, 2 having count(*) > 1"
         )
         assert twice == []
-        events = [seq for (seq,) in beside.rows("select seq from events order by seq")]
-        assert beside.has_gaps or events == list(range(1, len(events) + 1)), "an event is missing"
+        events = [seq for (seq,) in direct.rows("select seq from events order by seq")]
+        assert direct.has_gaps or events == list(range(1, len(events) + 1)), "an event is missing"

@@ -14,7 +14,7 @@ from contract.doors import FULL, Clock, StoreDoor, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.tools.capsule import capsule_files
 from moss_memory.tools.capsule.import_lines import LineImporter
-from support.beside import dump, rows
+from support.direct_store import dump, rows
 from support.promises import holds
 from support.thorough import complete_or
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.beside import rows
+from support.direct_store import rows
 from support.many_writers import write_at_once
 from support.store_truth import check_truth
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from support.mcp_server import MOSS, McpServer
-from support.patience import TIMEOUT_S
 from support.python_process import environment, finish, start
 from support.store_truth import capsule, check_truth, events, open_at
 from support.thorough import complete_or
+from support.timeouts import TIMEOUT_S
 
 ROUNDS = complete_or(15, 7)
 CONTESTED = complete_or(10, 5)

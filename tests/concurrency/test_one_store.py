@@ -11,9 +11,9 @@ import pytest
 
 from moss_memory import store as door
 from moss_memory.store import Store
-from support.patience import TIMEOUT_S
 from support.python_process import run, start
 from support.store_truth import capsule, check_truth, events, open_at
+from support.timeouts import TIMEOUT_S
 
 THREADS = 8
 ROUNDS = 25

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from contract.records.archive import SAMPLES, capability_of
-from support.beside import Beside
+from support.direct_store import DirectStore
 from support.python_process import finish, start
 from support.store_truth import events
 from support.thorough import complete_or
@@ -162,9 +162,9 @@ def check_timeline(store: Store, sent: list[dict[str, Any]], workspace: str) -> 
 
 def check_file(home: Path, given: list[dict[str, Any]]) -> None:
     """Assert that the file is whole, the index agrees with the rows, and each observation has one row and event."""
-    with Beside(home) as beside:
-        assert beside.problems() == []
-        kept = {submission for (submission,) in beside.rows("select submission_id from observations")}
+    with DirectStore(home) as direct:
+        assert direct.problems() == []
+        kept = {submission for (submission,) in direct.rows("select submission_id from observations")}
         assert kept == {answer["payload_submission_id"] for answer in given}
     assert Counter(tool for tool, _ in events(home))["submit_payload"] >= len(kept)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from support.beside import rows
+from support.direct_store import rows
 from support.python_process import race
 from support.store_truth import capsule, check_truth
 

@@ -15,8 +15,8 @@ from moss_memory.errors import MossError
 from moss_memory.registry.operation import Operation
 from moss_memory.storage.call import IdSource
 from moss_memory.store import Store
-from support.beside import Beside, forget
 from support.declared import check_answer
+from support.direct_store import DirectStore, forget
 from support.python_process import environment
 from support.quick_stores import SERVER
 
@@ -81,14 +81,14 @@ class Door:
 
     def refuses(self, code: str, tool: str, /, **arguments: Any) -> MossError:
         """Return the error of a call; assert that it has this code and that the store is unchanged."""
-        with Beside(self.home) as beside:
-            token, before = beside.engine.change_token(), beside.dump()
+        with DirectStore(self.home) as direct:
+            token, before = direct.engine.change_token(), direct.dump()
             with pytest.raises(MossError) as caught:
                 self(tool, **arguments)
             assert caught.value.code == code, caught.value.payload()
             # SQLite's token counts commits; the one of PostgreSQL counts only events.
-            nothing_committed = not beside.engine.can_lose_commits and beside.engine.change_token() == token
-            unchanged = nothing_committed or beside.dump() == before
+            nothing_committed = not direct.engine.can_lose_commits and direct.engine.change_token() == token
+            unchanged = nothing_committed or direct.dump() == before
             assert unchanged, "a refused call changed the store"
         return caught.value
 

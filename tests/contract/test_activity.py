@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
-from support.beside import newest_change
+from support.direct_store import newest_change
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from artifact.samples import listed_names, put
 from artifact.samples import no_artifacts as no_artifacts
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:

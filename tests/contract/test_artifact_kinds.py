@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from artifact.samples import FINDING, listed_names, put
 from contract.doors import McpDoor, McpServer, StoreDoor, open_test_store
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from artifact.samples import check_artifacts, listed_names, put
 from contract.doors import FULL, START_MS
 from moss_memory.errors import MossError
-from support.beside import Beside, rows
+from support.direct_store import DirectStore, rows
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -328,13 +328,13 @@ def test_a_sweep_writes_no_event(door: StoreDoor, clock: Clock) -> None:
 def create_trigger(door: StoreDoor, trap: str, how: str) -> None:
     """Create a trigger that makes the database refuse this statement."""
     what, _, when = trap.partition(" when ")
-    with Beside(door.home) as beside:
-        beside.trap("trap", what, when=when or "true", how=how)
+    with DirectStore(door.home) as direct:
+        direct.trap("trap", what, when=when or "true", how=how)
 
 
 def drop_trigger(door: StoreDoor) -> None:
-    with Beside(door.home) as beside:
-        beside.free("trap")
+    with DirectStore(door.home) as direct:
+        direct.free("trap")
 
 
 @holds("3 lifecycle: a sweep is best effort and never fails the write")

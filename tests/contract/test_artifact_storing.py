@@ -9,7 +9,7 @@ import pytest
 
 from artifact.samples import no_artifacts as no_artifacts
 from artifact.samples import put
-from support.beside import dump, rows
+from support.direct_store import dump, rows
 from support.promises import holds
 
 if TYPE_CHECKING:

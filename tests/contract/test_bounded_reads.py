@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import StoreDoor, open_test_store
-from contract.reasoning.room import Room, edge, node
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, node
 from contract.reasoning.samples import WORKSPACE, furnish, sample_arguments
 from moss_memory.registry import catalog
 from moss_memory.registry.budget import USUAL_MAX_CHARS
@@ -51,7 +51,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]
     with open_test_store(str(tmp_path_factory.mktemp("full"))) as store:
         door = StoreDoor(store)
         conflict = furnish(door)
-        room = Room(door, WORKSPACE)
+        room = ReasoningTools(door, WORKSPACE)
         steps = [{"title": f"step {n}", "success_criteria": [HUGE[:4000]] * 3} for n in range(12)]
         for number in range(40):
             room.note(HUGE, title=f"title {number}")

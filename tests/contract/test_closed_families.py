@@ -14,7 +14,7 @@ from moss_memory.mcp.protocol import Protocol, ToolCall, tool_answer, tool_failu
 from moss_memory.mcp.tool_list import ToolList
 from moss_memory.registry import catalog
 from moss_memory.store import Store
-from support.beside import newest_change
+from support.direct_store import newest_change
 from support.promises import holds
 
 TOOL_GROUPS = ("capsule", "artifact", "reasoning", "task", "record")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL
-from support.beside import rows
+from support.direct_store import rows
 from support.promises import holds
 
 if TYPE_CHECKING:

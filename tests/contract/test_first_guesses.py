@@ -8,7 +8,7 @@ import pytest
 
 from contract.doors import FULL, Door
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 W = {"workspace": "shop"}

@@ -8,7 +8,7 @@ import pytest
 
 from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import FULL, LABELS, START_MS, Clock, StoreDoor, open_test_store
-from support.beside import rows, run
+from support.direct_store import rows, run
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from artifact.samples import forget_artifacts
 from contract.doors import FULL, Clock, Door, McpDoor, McpServer, StoreDoor, open_test_store, outcome
-from contract.reasoning.room import forget_reasoning
+from contract.reasoning.reasoning_tools import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
 from moss_memory.errors import STATUS, MossError
 from moss_memory.registry import catalog
-from support.beside import ContentWatch, Watch
+from support.direct_store import ContentWatch, Watch
 from support.promises import holds
 from support.thorough import is_thorough, pairs
 
@@ -163,13 +163,13 @@ class Attack:
 
     def tidy(self) -> None:
         """Refill the store if rows are missing, and empty it first if it has too many."""
-        [(fits,)] = self.watch.beside.rows(f"select {' and '.join(HAS_FEW_ROWS.format(f'{one}s') for one in FAMILIES)}")
+        [(fits,)] = self.watch.direct.rows(f"select {' and '.join(HAS_FEW_ROWS.format(f'{one}s') for one in FAMILIES)}")
         if not fits:
             for family in FAMILIES:
                 self.door(f"{family}_bulk_delete", workspace="default")
                 self.door(f"{family}_purge")
             self.ids.update(fill_capsules_and_artifacts(self.door))
-        if not is_furnished(self.watch.beside):
+        if not is_furnished(self.watch.direct):
             forget_reasoning(self.door.home)
             self.ids["conflict"] = furnish(self.door)
         self.watch.saw_a_commit()

@@ -9,7 +9,7 @@ import pytest
 from contract.doors import FULL, Door, StoreDoor, open_test_store
 from contract.everything import call_everything, prepare
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from artifact.samples import no_artifacts as no_artifacts
 from contract.doors import FULL, Clock, Door, StoreDoor
-from support.beside import rows
+from support.direct_store import rows
 from support.promises import holds
 
 if TYPE_CHECKING:

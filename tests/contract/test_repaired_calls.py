@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL, Door
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 W = {"workspace": "shop"}

@@ -9,7 +9,7 @@ import pytest
 from contract.doors import FULL, Clock, Door, StoreDoor
 from moss_memory.errors import MossError
 from moss_memory.storage.idempotency import KEPT_MS
-from support.beside import dump, rows
+from support.direct_store import dump, rows
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from contract.doors import FULL, StoreDoor
 from contract.records.archive import SAMPLES, capability_of
 from moss_memory.errors import MossError
-from support.beside import Beside
+from support.direct_store import DirectStore
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ CONFIRMED = {"criteria": True, "tests": True}
 def files_with(door: StoreDoor, word: str) -> list[str]:
     """Close the store and return the places of a word: files of the home folder, and database tables."""
     door.store.close()
-    with Beside(door.home) as beside:
-        return beside.places_of(word)
+    with DirectStore(door.home) as direct:
+        return direct.places_of(word)
 
 
 def erased(door: StoreDoor, *words: str, **what: Any) -> dict[str, Any]:
@@ -38,8 +38,8 @@ def erased(door: StoreDoor, *words: str, **what: Any) -> dict[str, Any]:
     for word in words:
         assert files_with(door, word) == [], f"{word} is left"
         assert door("moss_search", query=word, search_mode="keyword")["items"] == []
-    with Beside(door.home) as beside:
-        assert beside.problems() == []
+    with DirectStore(door.home) as direct:
+        assert direct.problems() == []
     return answer
 
 

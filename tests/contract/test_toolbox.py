@@ -11,7 +11,7 @@ import pytest
 from contract.doors import FULL, Clock, Door, open_test_store
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from support.beside import rows
+from support.direct_store import rows
 from support.mcp_server import McpServer
 from support.promises import holds
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
-from support.beside import rows
+from support.direct_store import rows
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.registry import catalog
-from support.beside import rows
+from support.direct_store import rows
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL, StoreDoor, open_test_store
-from support.beside import dump, newest_change
+from support.direct_store import dump, newest_change
 from support.promises import holds
 
 if TYPE_CHECKING:

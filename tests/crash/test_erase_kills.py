@@ -17,13 +17,13 @@ from contract.records.archive import SAMPLES, capability_of
 from moss_memory.storage.sqlite.transaction import SqliteWrite
 from storage.test_erasing import word
 from storage.test_purge import on_disk
-from support.beside import Beside
 from support.deadly_disk import DEADLY
-from support.patience import TIMEOUT_S
+from support.direct_store import DirectStore
 from support.python_process import start
 from support.slices import in_small_slices, repeatable
 from support.store_truth import capsule, open_at
 from support.thorough import first_of
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,9 +100,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
 
 def left_by(home: Path) -> dict[str, Any]:
     """Return every row of a sound store, without the pending maintenance."""
-    with Beside(home) as beside:
-        assert beside.problems() == []
-        return {table: rows for table, rows in beside.dump().items() if table not in ("erasures", "upkeep")}
+    with DirectStore(home) as direct:
+        assert direct.problems() == []
+        return {table: rows for table, rows in direct.dump().items() if table not in ("erasures", "upkeep")}
 
 
 def erase(home: Path, steps: int, tool: str, what: dict[str, Any]) -> str:
@@ -199,12 +199,12 @@ def slices_of(home: Path, tool: str, monkeypatch: pytest.MonkeyPatch) -> list[di
     found: list[dict[str, Any]] = []
     yield_lock = SqliteWrite.yield_lock
 
-    def breathed(self: SqliteWrite) -> bool:
+    def yielded(self: SqliteWrite) -> bool:
         going_on = yield_lock(self)
         found.append(left_by(home))
         return going_on
 
-    monkeypatch.setattr(SqliteWrite, "yield_lock", breathed)
+    monkeypatch.setattr(SqliteWrite, "yield_lock", yielded)
     with repeatable(str(home)) as store:
         store.call(tool, {})
     return found

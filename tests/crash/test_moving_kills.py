@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from contract.doors import Clock, open_test_store
-from support.beside import Beside
 from support.deadly_disk import DEADLY
+from support.direct_store import DirectStore
 from support.moved_store import files_of, rows_of
 from support.old_store import make_old
-from support.patience import TIMEOUT_S
 from support.python_process import start
 from support.store_truth import capsule, open_at, refusal
 from support.thorough import first_of
+from support.timeouts import TIMEOUT_S
 
 EVERY_STEP = 6
 """The number of steps that are tried one by one; after them every thirteenth."""
@@ -46,8 +46,8 @@ def killed(script: str, prepare: Callable[[int], tuple[object, ...]]) -> Iterato
 
 
 def problems(home: Path) -> list[str]:
-    with Beside(home) as beside:
-        return beside.problems()
+    with DirectStore(home) as direct:
+        return direct.problems()
 
 
 def fill(home: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from moss_memory.registry.catalog import CORE
-from support.patience import TIMEOUT_S
 from support.terminal_bash import bash_on_terminal
+from support.timeouts import TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from moss_memory import open_store
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 pytestmark = pytest.mark.xdist_group("orchestrators")  # one worker, so that its fixtures run once
 

@@ -35,7 +35,7 @@ def test_editing_a_text_as_in_the_tutorial_keeps_title_tags_and_source(tmp_path:
 
 def test_the_readme_names_only_families_that_can_be_restored() -> None:
     told = " ".join((ROOT / "README.md").read_text().split())
-    assert "deleted capsules and artifacts restored" in told
+    assert "restore deleted capsules and artifacts" in told
     assert catalog.find("capsule_restore") is not None
     assert catalog.find("artifact_restore") is not None
 

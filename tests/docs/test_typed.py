@@ -10,7 +10,7 @@ import pytest
 from docs.typed import STUB, generated
 
 import moss_memory
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 pytestmark = pytest.mark.xdist_group("stub")  # one worker, so that its fixtures run once
 

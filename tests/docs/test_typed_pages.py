@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.cli_typist import Cli
-from support.patience import TIMEOUT_S
 from support.terminal_bash import bash_on_terminal
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "src/moss_memory/tools/capsule/capsule_lists.py"

@@ -29,7 +29,7 @@ from contract.records.test_record_examples import (
 from e2e.agent import MOSS, Agent
 from e2e.months_later import AMONG_FIVE, RECORDS, RIGHT_FIRST, TOO_FAR
 from moss_memory.tools.record.spool import COLLECTIONS
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 QUERIES = [
     ("retrieve_records", BY_STATUS), ("retrieve_records", RELEASES), ("retrieve_records", SESSIONS),

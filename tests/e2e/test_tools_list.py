@@ -12,7 +12,7 @@ import pytest
 
 from e2e.agent import MOSS
 from moss_memory.registry import catalog
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 MESSAGES: list[dict[str, Any]] = [

@@ -8,7 +8,7 @@ import pytest
 
 from artifact.samples import check_artifacts
 from storage.test_purge import on_disk
-from support.beside import rows
+from support.direct_store import rows
 from support.store_truth import capsule, open_at
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from contract.doors import Clock, open_test_store
 from moss_memory.store import Store
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.history_files import VersionImport
-from support.beside import dump
+from support.direct_store import dump
 from support.store_truth import refusal
 
 

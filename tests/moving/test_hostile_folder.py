@@ -12,7 +12,7 @@ import pytest
 from contract.doors import FULL, Clock, open_test_store
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from support.beside import dump
+from support.direct_store import dump
 from support.moved_store import export_first_layout
 from support.store_truth import refusal
 

@@ -16,8 +16,8 @@ from moss_memory.store import Store
 from moss_memory.transfer import folder_import
 from moss_memory.transfer.families import records as record
 from moss_memory.transfer.reasoning_task_import import TABLES_BY_NAME
-from support import beside
-from support.beside import dump
+from support import direct_store
+from support.direct_store import dump
 from support.moved_store import FIRST_LAYOUT, check_moves, export_first_layout, questions, rows_of
 from support.store_truth import refusal
 
@@ -595,12 +595,12 @@ def test_files_without_numbers_among_exported_ones_get_numbers_of_their_own(
     other.import_folder(str(out))
     put(other, "after", "text")
     both = "select name_raw, change_seq from capsules union all select name_raw, change_seq from artifacts"
-    rows = beside.rows(other.config.home, f"{both} order by change_seq")
+    rows = direct_store.rows(other.config.home, f"{both} order by change_seq")
     numbers = dict(rows)
     assert len(rows) == exported + 1 + 9 + 1 + (not is_empty)
     assert len(set(numbers.values())) == len(rows), "two rows have one number"
     assert max(numbers, key=lambda name: numbers[name]) == "after"
     if is_empty:
-        told = dict(beside.rows(store.config.home, both))
+        told = dict(direct_store.rows(store.config.home, both))
         assert {name: numbers[name] for name in told} == told, "an exported row has its number again"
     assert [name for name, _ in rows if name.startswith("n")] == [f"n{number}" for number in range(exported)]

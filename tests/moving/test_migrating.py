@@ -11,7 +11,7 @@ import pytest
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from contract.everything import call_everything, prepare
 from moss_memory.transfer import copy_store
-from support.beside import Beside, dump, rows, run
+from support.direct_store import DirectStore, dump, rows, run
 from support.moved_store import files_of
 from support.python_process import start
 from support.store_truth import open_at, refusal
@@ -76,8 +76,8 @@ def check_same(one: str, other: str, tmp_path: Path) -> None:
         with open_at(home) as store:
             store.export_folder(str(folders[-1]), with_history=True)
     assert files_of(folders[0]) == files_of(folders[1])
-    with Beside(other) as beside:
-        assert beside.problems() == []
+    with DirectStore(other) as direct:
+        assert direct.problems() == []
 
 
 def files(home: str) -> dict[str, bytes]:
@@ -254,11 +254,11 @@ def test_every_table_is_migrated_or_listed_as_left_out(tmp_path: Path) -> None:
     """Compare the moved tables with the schema; a new table is moved by itself, but needs a key."""
     with open_at(tmp_path) as store:
         store.call("capsule_store", {"capsule_text": FULL})
-    with Beside(tmp_path) as beside:
-        tx = beside.engine.begin_read(snapshot=True, call=beside._call)
+    with DirectStore(tmp_path) as direct:
+        tx = direct.engine.begin_read(snapshot=True, call=direct._call)
         try:
-            for table in beside.engine.tables(tx):
-                columns, key = beside.engine.columns(tx, table)
+            for table in direct.engine.tables(tx):
+                columns, key = direct.engine.columns(tx, table)
                 assert key, table
                 assert set(key) <= set(columns)
         finally:

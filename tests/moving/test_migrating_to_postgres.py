@@ -13,8 +13,8 @@ from contract.everything import call_everything, prepare
 from moss_memory.config import default_config
 from moss_memory.store import Store
 from moss_memory.transfer import copy_store
-from support.beside import rows, run
 from support.cli_typist import CAPSULE, Cli
+from support.direct_store import rows, run
 from support.moved_store import files_of
 from support.postgres import PostgresServer
 from support.python_process import start

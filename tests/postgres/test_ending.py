@@ -8,9 +8,9 @@ from pathlib import Path
 import psycopg
 
 from support.mcp_server import McpServer
-from support.patience import wait_until
 from support.postgres import databases
 from support.store_truth import capsule, open_at
+from support.timeouts import wait_until
 
 SERVERS = 6
 WAITING = (

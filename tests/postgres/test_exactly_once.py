@@ -18,10 +18,10 @@ from moss_memory.errors import MossError
 from moss_memory.storage.postgres import retry
 from moss_memory.store import Store
 from support.cutting_proxy import Cut, CuttingProxy
-from support.patience import TIMEOUT_S, wait_until
 from support.postgres import PostgresServer, databases
 from support.store_truth import capsule
 from support.thorough import complete_or
+from support.timeouts import TIMEOUT_S, wait_until
 
 TIMES = complete_or(200, 60)
 OTHERS = "from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"

@@ -24,7 +24,7 @@ from moss_memory.storage.postgres.index_maintenance import maintain
 from moss_memory.storage.postgres.posting_blocks import Postings
 from moss_memory.storage.postgres.search_index import PostgresVectors
 from moss_memory.store import Store
-from support.beside import Beside
+from support.direct_store import DirectStore
 from support.postgres import databases
 
 
@@ -33,20 +33,20 @@ def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(
 ) -> None:
     door("capsule_store", workspace="w", name="kept", capsule_text="alpha beta", allow_thin=True)
     door("capsule_store", workspace="w", name="secret", capsule_text="alpha zebrasecret", allow_thin=True)
-    with Beside(door.store.config.home) as beside:
+    with DirectStore(door.store.config.home) as direct:
         monkeypatch.setattr(segment_size, "SEGMENT", 1)
-        maintained(beside)
-        assert words(beside) >= {"alpha", "beta", "zebrasecret"}
+        maintained(direct)
+        assert words(direct) >= {"alpha", "beta", "zebrasecret"}
         door(
             "capsule_store", workspace="w", name="secret", capsule_text="alpha hidden", mode="replace", allow_thin=True
         )
         door("capsule_delete", workspace="w", name="secret")
         door("capsule_purge", workspace="w")
-        left = words(beside)
+        left = words(direct)
         assert {"alpha", "beta", "kept"} <= left
         assert not {"zebrasecret", "hidden", "secret"} & left
-        assert beside.rows("select count(*) from search_deleted") == [(0,)]
-        postings = beside.rows("select cast(sum(length(weights)) as bigint) from search_postings")
+        assert direct.rows("select count(*) from search_deleted") == [(0,)]
+        postings = direct.rows("select cast(sum(length(weights)) as bigint) from search_postings")
         assert postings == [(len(left),)], "one document holds each word once"
 
 
@@ -60,15 +60,15 @@ def test_filters_apply_however_many_documents_match(door: StoreDoor, monkeypatch
     assert found["pagination"]["total"] == 2
 
 
-def maintained(beside: Beside) -> None:
+def maintained(direct: DirectStore) -> None:
     """Maintain the index now, as a separate thread does otherwise."""
-    engine: Any = beside.engine
-    maintain(engine, beside._call)
+    engine: Any = direct.engine
+    maintain(engine, direct._call)
 
 
-def words(beside: Beside) -> set[str]:
+def words(direct: DirectStore) -> set[str]:
     """Return every word of the dictionary."""
-    return {word for (word,) in beside.rows("select term from search_terms")}
+    return {word for (word,) in direct.rows("select term from search_terms")}
 
 
 def test_writers_of_several_workspaces_index_the_same_words_at_once(
@@ -95,8 +95,8 @@ def test_writers_of_several_workspaces_index_the_same_words_at_once(
     for number in range(20):
         found = store.call("capsule_search", {"query": f"word{number}", "search_mode": "keyword", "limit": 1})
         assert found["pagination"]["total"] == 4 * sum(1 for one in range(15) if (number - one) % 20 < 12)
-    with Beside(store.config.home) as beside:
-        assert beside.rows("select cast(sum(docs) as bigint) from search_totals") == [(60,)]
+    with DirectStore(store.config.home) as direct:
+        assert direct.rows("select cast(sum(docs) as bigint) from search_totals") == [(60,)]
 
 
 def test_a_word_purged_by_another_process_is_found_after_it_is_stored_again(store: Store, clock: Clock) -> None:
@@ -129,11 +129,11 @@ def test_words_of_a_failed_call_are_not_cached(store: Store, monkeypatch: pytest
 
 
 @contextmanager
-def writing(beside: Beside) -> Iterator[None]:
+def writing(direct: DirectStore) -> Iterator[None]:
     """Run a writer of another workspace that has indexed and does not commit."""
-    engine: Any = beside.engine
+    engine: Any = direct.engine
     call = CallContext(
-        operation="test", config=load_config(home=beside._home, cwd="/"), clock_ms=lambda: 0, new_id=lambda now_ms: "",
+        operation="test", config=load_config(home=direct._home, cwd="/"), clock_ms=lambda: 0, new_id=lambda now_ms: "",
         cancelled=None, progress=None, workspace="elsewhere",
     )  # fmt: skip
     tx = engine.begin_write(timeout_s=10.0, call=call)
@@ -164,15 +164,15 @@ def found(store: Store, query: str) -> int:
 def test_deleted_documents_are_swept_while_writers_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexer, "DUE", 1)
     monkeypatch.setattr(segment_size, "SEGMENT", 8)
-    with Beside(store.config.home) as beside:
-        with writing(beside):
+    with DirectStore(store.config.home) as direct:
+        with writing(direct):
             threads = [threading.Thread(target=rewritten, args=(store, f"w{number}", 6, 12)) for number in range(3)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
             store.close()  # waits for the maintenance
-            [(deleted, segments, documents)] = beside.rows(
+            [(deleted, segments, documents)] = direct.rows(
                 "select (select count(*) from search_deleted), (select count(*) from search_segments),"
                 " (select coalesce(sum(octet_length(lives)), 0) from search_segments)"
             )
@@ -181,9 +181,9 @@ def test_deleted_documents_are_swept_while_writers_run(store: Store, monkeypatch
         assert found(store, "common") == 18
         assert found(store, "turn12") == 18
         assert found(store, "turn3") == 0
-        assert beside.problems() == []
-        maintained(beside)
-        assert beside.rows("select count(*) from search_orphans") == [(0,)], "nobody writes now: unused terms go"
+        assert direct.problems() == []
+        maintained(direct)
+        assert direct.rows("select count(*) from search_orphans") == [(0,)], "nobody writes now: unused terms go"
 
 
 def test_a_process_with_a_cached_buffer_and_a_new_one_find_the_same(
@@ -207,7 +207,7 @@ def test_a_process_with_a_cached_buffer_and_a_new_one_find_the_same(
             assert cached == new.call("capsule_search", call)
         return len(cached["items"])
 
-    with Beside(store.config.home) as beside:
+    with DirectStore(store.config.home) as direct:
         assert agrees("common turn0") == 40
         for turn in range(1, 4):
             rewritten(store, "w", 1, turn)
@@ -215,17 +215,17 @@ def test_a_process_with_a_cached_buffer_and_a_new_one_find_the_same(
         assert taken == [], "the whole buffer was copied after a write"
         monkeypatch.setattr(segment_size, "SEGMENT", 2)
         monkeypatch.setattr(index_maintenance, "_STEPS", (lambda tx: segments_module.flush(tx) and False,))
-        maintained(beside)
-        assert beside.rows("select count(*) from search_buffer") == [(38,)], "one segment was flushed"
+        maintained(direct)
+        assert direct.rows("select count(*) from search_buffer") == [(38,)], "one segment was flushed"
         assert agrees("common turn0") == 40
         monkeypatch.setattr(segment_size, "SEGMENT", 1 << 30)
         rewritten(store, "w", 40, 1)
         assert agrees("common turn1") == 40
-        [(slot,)] = beside.rows("select last_value from search_slots")  # of the capsule n39
+        [(slot,)] = direct.rows("select last_value from search_slots")  # of the capsule n39
         save = {"workspace": "w", "name": "n39", "allow_thin": True, "mode": "replace"}
         store.call("capsule_store", {**save, "capsule_text": "common later"})
         assert agrees("common turn1") == 40
-        beside.run(f"select setval('search_slots', {slot - 1})")  # as a restored backup does
+        direct.run(f"select setval('search_slots', {slot - 1})")  # as a restored backup does
         store.call("capsule_store", {**save, "name": "n0", "capsule_text": "common again"})
         assert agrees("common turn1") == 40
 
@@ -256,9 +256,9 @@ def test_a_write_does_not_maintain_the_index_for_others(store: Store, monkeypatc
         store.call("capsule_store", call)
         costs.append(list(sent))
     store.close()
-    with Beside(store.config.home) as beside:
-        assert beside.rows("select count(*) > 5 from search_segments") == [(1,)]
-        assert beside.problems() == []
+    with DirectStore(store.config.home) as direct:
+        assert direct.rows("select count(*) > 5 from search_segments") == [(1,)]
+        assert direct.problems() == []
     assert len(costs[39]) >= 2
     assert costs[3] == costs[39], "as many statements and rows in a large index as in a small one"
     assert not [sql for sent in costs for sql, _ in sent if "search_segments" in sql or "search_postings" in sql]
@@ -289,10 +289,10 @@ def test_an_import_sends_fewer_statements_than_it_has_capsules(
 def test_interrupted_maintenance_leaves_the_index_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_size, "SEGMENT", 4)
     rewritten(store, "w", 6, 0)
-    with Beside(store.config.home) as beside:
-        maintained(beside)
+    with DirectStore(store.config.home) as direct:
+        maintained(direct)
         rewritten(store, "w", 6, 1)
-        before = beside.rows("select count(*), (select count(*) from search_deleted) from search_postings")
+        before = direct.rows("select count(*), (select count(*) from search_deleted) from search_postings")
         send = transaction._run_pipeline
         for allowed in range(12):  # statements until the server is gone
             left = [allowed]
@@ -305,14 +305,14 @@ def test_interrupted_maintenance_leaves_the_index_complete(store: Store, monkeyp
 
             with monkeypatch.context() as patch:
                 patch.setattr(transaction, "_run_pipeline", dying)
-                maintained(beside)
-            assert beside.problems() == []
+                maintained(direct)
+            assert direct.problems() == []
             assert found(store, "common") == 6
             assert found(store, "turn0") == 0
-        maintained(beside)
-        assert beside.problems() == []
+        maintained(direct)
+        assert direct.problems() == []
         assert found(store, "turn1") == 6
-        after = beside.rows("select count(*), (select count(*) from search_deleted) from search_postings")
+        after = direct.rows("select count(*), (select count(*) from search_deleted) from search_postings")
         assert before[0][1] > 0
         assert after[0][1] == 0
 
@@ -322,18 +322,18 @@ def test_an_erased_version_leaves_the_index_also_after_it_was_swept(
 ) -> None:
     call = {"workspace": "w", "name": "n", "allow_thin": True, "mode": "replace"}
     monkeypatch.setattr(indexer, "DUE", 1 << 30)  # slots count on from test to test, so one of these may be due
-    with Beside(store.config.home) as beside:
+    with DirectStore(store.config.home) as direct:
         for version, segment in ((1, 1), (3, 1 << 30)):
             monkeypatch.setattr(segment_size, "SEGMENT", segment)
             for text in ("first zebrasecret", "second"):
                 store.call("capsule_store", {**call, "capsule_text": text})
-            with writing(beside):
-                maintained(beside)
-            assert beside.rows("select count(*) from search_deleted") == [(0,)]
-            assert "zebrasecret" in words(beside), "another writer may be using it"
+            with writing(direct):
+                maintained(direct)
+            assert direct.rows("select count(*) from search_deleted") == [(0,)]
+            assert "zebrasecret" in words(direct), "another writer may be using it"
             store.call("moss_erase", {"type": "capsule", "workspace": "w", "name": "n", "version": version})
-            assert "zebrasecret" not in words(beside)
-            assert beside.problems() == []
+            assert "zebrasecret" not in words(direct)
+            assert direct.problems() == []
 
 
 class Model:
@@ -348,17 +348,17 @@ def test_a_vector_that_is_committed_late_is_not_missed(home: str) -> None:
     model: Any = Model()
     insert = "insert into vectors (doc, model, vector) values (%s, 'm', %s)"
 
-    def docs(beside: Beside) -> list[int]:
-        parts = beside.read(lambda tx: matrix.read(PostgresVectors(tx), model, None))  # type: ignore[arg-type]
+    def docs(direct: DirectStore) -> list[int]:
+        parts = direct.read(lambda tx: matrix.read(PostgresVectors(tx), model, None))  # type: ignore[arg-type]
         return sorted(doc for part in parts for doc in part.docs.tolist())
 
-    with Beside(home) as beside, psycopg.connect(databases().url_of(home)) as slow:
-        assert docs(beside) == []
+    with DirectStore(home) as direct, psycopg.connect(databases().url_of(home)) as slow:
+        assert docs(direct) == []
         slow.execute(insert, (16, vector))
         with psycopg.connect(databases().url_of(home)) as quick:
             quick.execute(insert, (32, vector))
-        assert docs(beside) == [32]
+        assert docs(direct) == [32]
         slow.commit()
-        assert docs(beside) == [16, 32]
-        beside.run("delete from vectors where doc = 32")
-        assert docs(beside) == [16]
+        assert docs(direct) == [16, 32]
+        direct.run("delete from vectors where doc = 32")
+        assert docs(direct) == [16]

@@ -11,9 +11,9 @@ import psycopg
 from contract.doors import FULL, outcome
 from moss_memory.config import default_config
 from moss_memory.store import Store
-from support.patience import wait_until
 from support.postgres import PostgresServer
 from support.store_truth import refusal
+from support.timeouts import wait_until
 
 if TYPE_CHECKING:
     pass

@@ -18,11 +18,11 @@ from moss_memory.storage.postgres.statements import translate_sql
 from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
 from moss_memory.tools.everything.activity_tools import sql
-from support.patience import TIMEOUT_S, wait_until
 from support.postgres import databases
 from support.python_process import start
 from support.store_truth import capsule
 from support.thorough import complete_or
+from support.timeouts import TIMEOUT_S, wait_until
 
 WRITERS, WORKSPACES, ROUNDS = 8, 3, complete_or(12, 6)
 

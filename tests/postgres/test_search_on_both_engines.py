@@ -17,7 +17,7 @@ from moss_memory.storage.postgres import indexer, posting_blocks, segment_size, 
 from moss_memory.storage.postgres.engine import PostgresEngine
 from moss_memory.storage.postgres.index_maintenance import maintain
 from search.capsules import CapsuleDatabase
-from support.beside import Beside
+from support.direct_store import DirectStore
 
 WORDS = (
     "token", "tokens", "tokenize", "rotate", "rotating", "café", "cafe", "session", "会话", "会话管理", "の", "x",
@@ -64,10 +64,10 @@ queries = st.one_of(questions, expressions, expressions.map(lambda one: f"NOT ({
 class Pair:
     """The same rows on both engines."""
 
-    def __init__(self, beside: Beside) -> None:
-        self._beside = beside
+    def __init__(self, direct: DirectStore) -> None:
+        self._beside = direct
         self._sqlite = CapsuleDatabase()
-        beside.forget()
+        direct.forget()
 
     def run(self, *statements: tuple[str, dict[str, Any]]) -> None:
         """Change both, in one transaction."""
@@ -98,7 +98,7 @@ class Pair:
 
 
 @pytest.fixture
-def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+def direct(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[DirectStore]:
     """Return an empty store whose index is maintained after every write, with segments of a few documents."""
     for module, name, value in (
         (indexer, "DUE", 1), (segment_size, "SEGMENT", 4), (indexer, "_AT_ONCE", 2), (segments, "_TERMS_AT_ONCE", 2),
@@ -106,7 +106,7 @@ def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
         (PostgresEngine, "maintain_index", maintain),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
-    with Beside(home) as opened:
+    with DirectStore(home) as opened:
         yield opened
 
 
@@ -116,12 +116,12 @@ def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
     asked=st.lists(st.tuples(queries, st.sampled_from([None, "w"]), st.booleans()), min_size=1, max_size=6),
 )
 def test_both_engines_find_the_same(
-    beside: Beside,
+    direct: DirectStore,
     first: list[dict[str, Any]],
     later: list[tuple[int, dict[str, Any] | None]],
     asked: list[tuple[str, str | None, bool]],
 ) -> None:
-    pair = Pair(beside)
+    pair = Pair(direct)
     for start in range(0, len(first), 3):
         rows = [{"row": row + 1, "id": str(row), **first[row]} for row in range(start, min(start + 3, len(first)))]
         pair.run(*((INSERT, values) for values in rows))
@@ -143,8 +143,8 @@ def test_both_engines_find_the_same(
             pair.assert_same(request)
 
 
-def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(beside: Beside) -> None:
-    pair = Pair(beside)
+def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(direct: DirectStore) -> None:
+    pair = Pair(direct)
     for row, text in enumerate(("often " * 70_000, "often once " * 200, "often", "once upon a time"), 1):
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
@@ -152,8 +152,8 @@ def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(beside: Bes
         pair.assert_same(SearchRequest(parse_query(query), sources=("capsule",), limit=20))
 
 
-def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(beside: Beside) -> None:
-    pair = Pair(beside)
+def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(direct: DirectStore) -> None:
+    pair = Pair(direct)
     for row, text in enumerate(("ied stars y", "stars", "y of it", "an ied star", "other"), 1):
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))

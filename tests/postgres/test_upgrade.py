@@ -25,9 +25,9 @@ from postgres.make_old_stores import COMMITS, FILL, FOLDER, ROOT
 from postgres.test_first_open import made
 from support.http_server import HttpServer
 from support.mcp_pipe import request
-from support.patience import TIMEOUT_S, wait_until
 from support.store_truth import refusal
 from support.team_load import REAL
+from support.timeouts import TIMEOUT_S, wait_until
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

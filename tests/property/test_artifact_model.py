@@ -17,7 +17,7 @@ from moss_memory.rows.names import normalize_workspace
 from property.artifact_model import ArtifactModel, listed_versions, shown
 from property.refused import RefusedError
 from property.version_list import DAYS, KEEP, at_time, in_version, versions_of
-from support.beside import exists, rows
+from support.direct_store import exists, rows
 from support.thorough import machine_settings
 
 NAMES = st.sampled_from(["Auth", "auth ", "AUTH", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "\u0130x"])

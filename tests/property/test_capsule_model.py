@@ -13,7 +13,7 @@ from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from property.model import Model, RefusedError, listed_versions, shown
 from property.version_list import DAYS, KEEP, at_time, in_version, versions_of
-from support.beside import exists, rows
+from support.direct_store import exists, rows
 from support.thorough import machine_settings
 
 NAMES = st.sampled_from(

@@ -16,7 +16,7 @@ from contract.doors import open_test_store, outcome
 from moss_memory.errors import MossError
 from property.card_model import LINKS, TYPES, Branch, Card, CardModel, Links, Version, forms_of
 from property.model import RefusedError
-from support.beside import Watch
+from support.direct_store import Watch
 from support.thorough import machine_settings
 
 IDS = ("A", "B", "C", "d 4", "\u00e9")

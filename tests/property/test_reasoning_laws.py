@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contract.doors import open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.thorough import complete_or, is_thorough
 
 if TYPE_CHECKING:

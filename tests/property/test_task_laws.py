@@ -19,7 +19,7 @@ from moss_memory.tools.reasoning.branches.document_refs import DocumentRef, find
 from moss_memory.tools.task.task_mutation import append_event
 from property.card_model import TYPES, Card, forms_of
 from property.task_model import check_consistency, every_event, graph_of, home_of, trace_of
-from support.beside import dump
+from support.direct_store import dump
 
 if TYPE_CHECKING:
     from moss_memory.store import Store

@@ -22,7 +22,7 @@ from property.task_model import (
     check_consistency,
     home_of,
 )
-from support.beside import Watch
+from support.direct_store import Watch
 from support.thorough import machine_settings
 
 QUIET = "quiet words"

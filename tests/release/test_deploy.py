@@ -15,8 +15,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from support.http_server import HttpServer
-from support.patience import TIMEOUT_S
 from support.python_process import environment
+from support.timeouts import TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

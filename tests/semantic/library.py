@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contract.doors import Door
 from moss_memory.search.embedding import embedder
-from support.beside import rows
+from support.direct_store import rows
 
 LOGIN = "Browser sessions end after twelve hours, and then the password must be typed again."
 BACKUP = "Every Sunday the newest dump is restored into a scratch cluster and its rows are counted."

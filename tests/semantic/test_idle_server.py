@@ -11,10 +11,10 @@ import pytest
 
 from contract.doors import StoreDoor, open_test_store
 from semantic.library import GARDEN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
-from support.beside import ContentWatch, Watch
+from support.direct_store import ContentWatch, Watch
 from support.mcp_pipe import PipeClient, call
-from support.patience import TIMEOUT_S, wait_until
 from support.thorough import complete_or
+from support.timeouts import TIMEOUT_S, wait_until
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import unload_models
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_table_names_texts_that_could_not_be_searched_by_meaning(cli: Cli, mon
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     unload_models()
     shown = cli("search", "password", "--table").out
-    assert shown.endswith("by words alone; `moss doctor` tells how to search by meaning too\n")
+    assert shown.endswith("by words alone; `moss doctor` shows how to search by meaning too\n")
     unload_models()
 
 

@@ -33,9 +33,9 @@ from semantic.library import (
     waiting_docs,
 )
 from storage.database import connect, make
-from support.beside import Beside, rows
-from support.patience import TIMEOUT_S
+from support.direct_store import DirectStore, rows
 from support.python_process import run
+from support.timeouts import TIMEOUT_S
 
 SEMANTIC = {"search_mode": "semantic"}
 
@@ -377,8 +377,8 @@ def test_the_index_contains_every_text_that_can_be_embedded(store: Store) -> Non
     with connect(store.config.home) as connection:
         indexed = {doc for (doc,) in connection.execute("select id from search_index_docsize")}
         embeddable = {doc for (doc,) in connection.execute("select doc from embeddable")}
-    with Beside(store.config.home) as beside:
-        texts = beside.read(lambda tx: embedding_queue.texts_of(tx, sorted(embeddable)))
+    with DirectStore(store.config.home) as direct:
+        texts = direct.read(lambda tx: embedding_queue.texts_of(tx, sorted(embeddable)))
     assert embeddable <= indexed
     assert set(texts) == embeddable
 

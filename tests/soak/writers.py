@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from soak.trial import Trial
-from support.beside import rows
+from support.direct_store import rows
 from support.many_writers import write_at_once
 from support.python_process import start
 from support.store_truth import check_truth

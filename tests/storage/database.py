@@ -7,7 +7,7 @@ import os
 import apsw
 
 from moss_memory.storage.sqlite.functions import add_functions
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 def connect(home: object, name: str = "moss.db") -> apsw.Connection:

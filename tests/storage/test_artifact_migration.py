@@ -11,7 +11,7 @@ from artifact.samples import check_artifacts, put
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from storage.database import connect
-from support.beside import dump
+from support.direct_store import dump
 from support.old_store import make_old
 from support.python_process import finish, start
 

@@ -15,9 +15,9 @@ import pytest
 
 from moss_memory import store as door
 from moss_memory.store import Store
-from support.patience import TIMEOUT_S
 from support.python_process import finish, start
 from support.store_truth import capsule, contents, open_at, refusal
+from support.timeouts import TIMEOUT_S
 
 HOLD_THE_LOCK = """
 import fcntl, os, sys

@@ -11,7 +11,7 @@ import pytest
 
 from moss_memory.store import Store
 from storage.database import connect
-from support.beside import Beside
+from support.direct_store import DirectStore
 from support.store_truth import capsule, check_truth, open_at, refusal
 
 
@@ -274,8 +274,8 @@ def test_a_page_of_another_table_after_a_killed_checkpoint_is_no_older_log(home:
         assert names(store) == {"in the log"}
         put(store, "later")
     assert replaced(home) == []
-    with Beside(home) as beside:
-        assert beside.problems() == []
+    with DirectStore(home) as direct:
+        assert direct.problems() == []
 
 
 def last_leaf(home: Path, table: str) -> slice:

@@ -21,9 +21,9 @@ from moss_memory.mcp.protocol import Request, tool_answer
 from storage.database import connect
 from support.cli_typist import Cli
 from support.crafted_stores import HERE, SHOP, fill, found_in
-from support.patience import TIMEOUT_S
 from support.store_truth import capsule, open_at, refusal
 from support.thorough import complete_or
+from support.timeouts import TIMEOUT_S
 
 LARGEST = 2**63 - 1
 SEEDS = complete_or(30, 8)

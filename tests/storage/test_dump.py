@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
-from support.beside import Beside, Watch
+from support.direct_store import DirectStore, Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def test_a_store_that_was_never_written_has_nothing_and_is_not_made(tmp_path: Path) -> None:
-    with Beside(tmp_path / "home") as beside:
-        assert beside.dump() == {}
-        beside.forget()
-        assert not beside.engine.exists()
+    with DirectStore(tmp_path / "home") as direct:
+        assert direct.dump() == {}
+        direct.forget()
+        assert not direct.engine.exists()
 
 
 def test_a_dump_contains_every_row_and_no_derived_table(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     door("artifact_store", name="plan", kind="k", data={})
-    with Beside(door.home) as beside:
-        found = beside.dump()
+    with DirectStore(door.home) as direct:
+        found = direct.dump()
     assert {"capsules", "artifacts", "events"} <= found.keys()
     assert (len(found["capsules"]), len(found["artifacts"]), len(found["events"])) == (1, 1, 2)
     assert not [table for table in found if table.startswith("search") or table in ("vectors", "unembedded")]
@@ -31,12 +31,12 @@ def test_a_dump_contains_every_row_and_no_derived_table(door: StoreDoor) -> None
 def test_a_running_server_sees_an_emptied_store_and_counts_from_one(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text=FULL)
     door("tasks_create", workspace="w", kind="task", title="t", steps=[{"title": "s"}])
-    with Beside(door.home) as beside:
-        beside.forget("capsules")
-        assert set(beside.dump()) == {"capsules"}
-        beside.forget()
-        assert beside.dump() == {}
-        assert beside.problems() == []
+    with DirectStore(door.home) as direct:
+        direct.forget("capsules")
+        assert set(direct.dump()) == {"capsules"}
+        direct.forget()
+        assert direct.dump() == {}
+        assert direct.problems() == []
     assert door("capsule_search", query="objective")["items"] == []
     assert door("tasks_create", workspace="w", kind="task", title="t", steps=[{"title": "s"}])["id"] == "TASK-001"
 

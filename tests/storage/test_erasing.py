@@ -14,13 +14,13 @@ from moss_memory.storage.sqlite import secure_delete, transaction
 from moss_memory.storage.sqlite.secure_delete import SecureDelete, zero_free_space
 from storage.database import connect
 from storage.test_purge import OTHERS, SECRETS, on_disk, store_secrets
-from support.beside import rows
 from support.deadly_disk import DEADLY
-from support.patience import TIMEOUT_S
+from support.direct_store import rows
 from support.python_process import start
 from support.slices import in_small_slices
 from support.store_truth import capsule, check_truth, open_at
 from support.thorough import complete_or, first_of
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,13 +140,13 @@ def write_between_slices(monkeypatch: pytest.MonkeyPatch, store: Store, other: S
             write(step.__name__)
         return done
 
-    def breathed(self: transaction.SqliteWrite) -> bool:
+    def yielded(self: transaction.SqliteWrite) -> bool:
         going_on = yield_lock(self)
         write("purged")
         return going_on
 
     monkeypatch.setattr(SecureDelete, "_run_slice", alone)
-    monkeypatch.setattr(transaction.SqliteWrite, "yield_lock", breathed)
+    monkeypatch.setattr(transaction.SqliteWrite, "yield_lock", yielded)
 
 
 def test_a_writer_does_not_join_another_processs_erasure(
@@ -190,7 +190,7 @@ def count(name):
         print(json.dumps(slices), flush=True)
         os._exit(9)
 
-real_alone, real_breathe = SecureDelete._run_slice, transaction.SqliteWrite.yield_lock
+real_alone, real_yield = SecureDelete._run_slice, transaction.SqliteWrite.yield_lock
 
 def alone(self, step):
     def stepped(connection):
@@ -201,13 +201,13 @@ def alone(self, step):
     count("after")
     return done
 
-def breathe(self):
+def yield_and_count(self):
     count("purging")  # not committed yet
-    going_on = real_breathe(self)
+    going_on = real_yield(self)
     count("after")
     return going_on
 
-SecureDelete._run_slice, transaction.SqliteWrite.yield_lock = alone, breathe
+SecureDelete._run_slice, transaction.SqliteWrite.yield_lock = alone, yield_and_count
 with open_at(home) as store:
     print(json.dumps(store.call("capsule_purge", {})), flush=True)
 """

@@ -11,10 +11,10 @@ import pytest
 from contract.doors import Clock, open_test_store
 from moss_memory.store import Store
 from storage.test_busy import lock_held_elsewhere
-from support.beside import Beside
-from support.patience import TIMEOUT_S
+from support.direct_store import DirectStore
 from support.python_process import finish
 from support.store_truth import capsule, events, open_at, refusal
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from moss_memory.storage.engine import Transaction
@@ -102,9 +102,9 @@ def test_a_write_that_waits_for_another_thread_can_be_cancelled(store: Store, ho
 def test_yielding_the_lock_before_the_first_statement_does_nothing(store: Store, home: Path) -> None:
     store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
     with lock_held_elsewhere(home):
-        Beside(home).write(_breathes)
+        DirectStore(home).write(_yield_lock)
     assert len(events(home)) == 1
 
 
-def _breathes(tx: Transaction) -> None:
+def _yield_lock(tx: Transaction) -> None:
     assert tx.yield_lock()

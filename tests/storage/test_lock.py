@@ -16,8 +16,8 @@ import pytest
 from moss_memory.storage.files.private_files import open_private
 from moss_memory.storage.sqlite import lock as lock_module
 from support.lock_user import LockUser, SimpleLock, call, watched
-from support.patience import TIMEOUT_S, wait_until
 from support.store_truth import refusal
+from support.timeouts import TIMEOUT_S, wait_until
 
 
 @pytest.fixture

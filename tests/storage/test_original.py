@@ -17,10 +17,10 @@ from storage.database import connect
 from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call
 from support.original_store import KINDS, read_original, row, write_original
-from support.patience import TIMEOUT_S
 from support.python_process import environment, run, start
 from support.store_truth import capsule, check_truth, open_at, refusal
 from support.thorough import complete_or, first_of
+from support.timeouts import TIMEOUT_S
 
 ROWS = [
     row(1),

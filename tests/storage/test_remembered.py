@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from storage.test_purge import on_disk
-from support.beside import rows
+from support.direct_store import rows
 from support.store_truth import capsule, open_at
 
 if TYPE_CHECKING:

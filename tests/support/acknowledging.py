@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.patience import TIMEOUT_S, wait_until
 from support.python_process import start
+from support.timeouts import TIMEOUT_S, wait_until
 
 MOST = 100_000
 """The most writes of one process."""
@@ -45,7 +45,7 @@ for number in range(most):
 
 
 @dataclass
-class Told:
+class Answers:
     """The answers that writers got."""
 
     kept: dict[str, str] = field(default_factory=dict)
@@ -81,20 +81,20 @@ class Writers:
             start(WRITE, url, folder, worker, most) for worker in range(count)
         ]
 
-    def told(self) -> Told:
+    def answers(self) -> Answers:
         """Return the answers until now."""
-        told = Told()
+        answers = Answers()
         for notes in sorted(self._folder.glob("writer-*")):
             for line in notes.read_text().splitlines():
                 title, outcome, *given = line.split()
-                told.unknown.discard(title)
+                answers.unknown.discard(title)
                 if outcome == "ok":
-                    told.kept[title] = given[0]
+                    answers.kept[title] = given[0]
                 else:
-                    told.refused[outcome] += 1
+                    answers.refused[outcome] += 1
                     if outcome == "STORAGE_UNKNOWN":
-                        told.unknown.add(title)
-        return told
+                        answers.unknown.add(title)
+        return answers
 
     def wait_for(self, more: int) -> None:
         """Wait until every writer has had `more` further writes acknowledged."""
@@ -107,15 +107,15 @@ class Writers:
         wait_until(went_on, "the writers do not go on")
 
     def _each(self) -> list[int]:
-        kept = Counter(title.partition("-")[0] for title in self.told().kept)
+        kept = Counter(title.partition("-")[0] for title in self.answers().kept)
         return [kept[str(worker)] for worker in range(len(self._processes))]
 
-    def stop(self) -> Told:
+    def stop(self) -> Answers:
         """Let each writer finish its current write; return the answers of all."""
         (self._folder / "stop").touch()
         for process in self._processes:
             process.communicate(timeout=2 * TIMEOUT_S)
-        return self.told()
+        return self.answers()
 
     def kill(self) -> None:
         """Kill the writers that still run."""

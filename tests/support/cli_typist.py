@@ -10,7 +10,7 @@ import tempfile
 from typing import Any
 
 from moss_memory.cli.main import run
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 CAPSULE = """## Objective
 Sign people in with refresh tokens.

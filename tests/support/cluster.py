@@ -11,8 +11,8 @@ from typing import Any
 
 import psycopg
 
-from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import Programs, kill_whole
+from support.timeouts import TIMEOUT_S, wait_until
 
 NAMES = ("n1", "n2", "n3")
 _SETTINGS = (

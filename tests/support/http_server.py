@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from support.patience import TIMEOUT_S, wait_until
 from support.python_process import environment
+from support.timeouts import TIMEOUT_S, wait_until
 
 SERVE = """\
 import sys
@@ -31,12 +31,12 @@ from support import http_pages, mcp_fakes
 sys.modules["moss_memory.web.app"] = http_pages
 from moss_memory.http import server
 
-class FakeDesk(server.ServerContext):
+class FakeServerContext(server.ServerContext):
     made = mcp_fakes.FakeStore()
-    def tools(self): return mcp_fakes.FakeOffer()
+    def tools(self): return mcp_fakes.FakeToolList()
     def store(self): return self.made
 
-server.ServerContext = FakeDesk
+server.ServerContext = FakeServerContext
 from moss_memory.cli.main import main
 sys.exit(main())
 """

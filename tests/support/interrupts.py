@@ -18,10 +18,10 @@ from typing import Any
 import moss_memory
 from moss_memory.errors import MossError
 from moss_memory.storage.sqlite.lock import WriteLock
-from support.beside import rows
-from support.patience import TIMEOUT_S, wait_until
+from support.direct_store import rows
 from support.python_process import start
 from support.store_truth import capsule, check_truth, open_at
+from support.timeouts import TIMEOUT_S, wait_until
 
 SOURCE = os.path.dirname(moss_memory.__file__)
 LOCKING = tuple(

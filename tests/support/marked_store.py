@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL
 from contract.records.archive import SAMPLES, capability_of
-from support.beside import Beside
+from support.direct_store import DirectStore
 
 if TYPE_CHECKING:
     import random
@@ -236,16 +236,16 @@ def erase_exactly(door: StoreDoor, thing: Thing, others: set[str], *, named: tup
     kept = Counter({row: count for row, count in before.items() if not any(word in row for word in thing.words)})
     lost = [row for row in (kept - after) if any(word in row for word in others - thing.words)]
     assert [row.partition(" ")[0] for row in lost] == [], f"{thing} took others along: {lost}"
-    with Beside(door.home) as beside:
-        assert beside.problems() == []
+    with DirectStore(door.home) as direct:
+        assert direct.problems() == []
     return answer
 
 
 def rows_of(door: StoreDoor) -> Counter[str]:
     """Return every row of every table with user content, as JSON, without the revisions of tasks."""
-    with Beside(door.home) as beside:
-        dumped = beside.dump()
-        columns, _ = beside.read(lambda tx: beside.engine.columns(tx, "tasks"))
+    with DirectStore(door.home) as direct:
+        dumped = direct.dump()
+        columns, _ = direct.read(lambda tx: direct.engine.columns(tx, "tasks"))
     counted = columns.index("revision")
     dumped["tasks"] = [(*row[:counted], *row[counted + 1 :]) for row in dumped.get("tasks", ())]
     return Counter(
@@ -260,6 +260,6 @@ def _places(door: StoreDoor, word: str) -> list[str]:
     """Return the places of a word: files, tables, or search results."""
     found = door("moss_search", query=f"{word}*", search_mode="keyword")["items"]
     door.store.close()
-    with Beside(door.home) as beside:
+    with DirectStore(door.home) as direct:
         # The index leaves out the beginning that a word shares with the one before it.
-        return [*beside.places_of(word[2:]), *(f"search: {one}" for one in found)]
+        return [*direct.places_of(word[2:]), *(f"search: {one}" for one in found)]

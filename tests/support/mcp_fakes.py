@@ -1,4 +1,4 @@
-"""A store and an offer whose tools wait, fail and misbehave on request; also served by a process."""
+"""A store and a list of tools that wait, fail and misbehave on request; also served by a process."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ class _Transaction:
         self.wait = wait
 
 
-class FakeOffer(ToolList):
-    """Offer the tools above."""
+class FakeToolList(ToolList):
+    """The list of the tools above."""
 
     workspace = ""
 
@@ -178,8 +178,8 @@ class FakeOffer(ToolList):
 def serve() -> int:
     """Serve the tools above on stdin and stdout."""
     store: Any = FakeStore()
-    offer: Any = FakeOffer()
-    return StdioConnection(lambda: offer, lambda: store, private_stdout()).run()
+    tool_list: Any = FakeToolList()
+    return StdioConnection(lambda: tool_list, lambda: store, private_stdout()).run()
 
 
 TESTS = os.path.dirname(os.path.dirname(__file__))

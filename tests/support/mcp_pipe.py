@@ -11,7 +11,7 @@ import tempfile
 import time
 from typing import Any
 
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 SERVE = "import sys; from moss_memory.mcp.stdio import serve; sys.exit(serve())"
 UNHURRIED = (

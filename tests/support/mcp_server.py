@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from support.patience import TIMEOUT_S
 from support.python_process import environment
+from support.timeouts import TIMEOUT_S
 
 MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 

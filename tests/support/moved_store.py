@@ -10,7 +10,7 @@ from typing import Any
 from contract.doors import Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from support.beside import dump
+from support.direct_store import dump
 
 LEFT_BEHIND = ("upkeep", "erasures", "activity", "workspace_repositories")
 """Housekeeping tables, which each store fills by itself."""

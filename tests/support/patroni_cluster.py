@@ -18,8 +18,8 @@ from typing import Any
 
 import psycopg
 
-from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import Programs, kill_whole
+from support.timeouts import TIMEOUT_S, wait_until
 
 FILES = Path(__file__).resolve().parents[2] / "deploy" / "three-nodes"
 NAMES = ("db1", "db2", "db3")

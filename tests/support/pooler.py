@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import Any
 
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 
 class Pooler:

@@ -24,8 +24,8 @@ import pytest
 from moss_memory.config import Config, default_config
 from moss_memory.storage.call import CallContext
 from moss_memory.storage.postgres.engine import PostgresEngine
-from support.patience import TIMEOUT_S
 from support.postgres_programs import Programs
+from support.timeouts import TIMEOUT_S
 
 VARIABLE = "MOSS_TEST_POSTGRES"
 """The environment variable with the URL of the running server, read by workers and processes of tests."""

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 NOBODY = 65534
 """The id of the user who runs PostgreSQL in its own folder if the tests run as root, which it refuses."""

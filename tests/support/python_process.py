@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DROP_ROOT = (

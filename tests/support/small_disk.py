@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psycopg
 
-from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import NOBODY, Programs
+from support.timeouts import TIMEOUT_S, wait_until
 
 SIZE_MB = 96
 _PIECE_BYTES = 65_536

@@ -10,7 +10,7 @@ from typing import Any
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from support.beside import Beside, rows
+from support.direct_store import DirectStore, rows
 
 SECTIONS = (
     "Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions",
@@ -42,27 +42,27 @@ def refusal(call: Callable[..., object], *arguments: Any, **named: Any) -> MossE
 
 def check_truth(home: object) -> None:
     """Assert that file, index, rows and events agree with each other."""
-    with Beside(home) as beside:
-        assert beside.problems() == []
-        _check_names(beside)
-        _check_events(beside)
+    with DirectStore(home) as direct:
+        assert direct.problems() == []
+        _check_names(direct)
+        _check_events(direct)
 
 
-def _check_names(beside: Beside) -> None:
-    twice = beside.rows(
+def _check_names(direct: DirectStore) -> None:
+    twice = direct.rows(
         "select workspace_norm, name_norm, count(*) from capsules "
         "where deleted_at is null and name_norm is not null group by 1, 2 having count(*) > 1"
     )
     assert twice == []
 
 
-def _check_events(beside: Beside) -> None:
-    events = beside.rows("select seq, event_id, tool, address from events order by seq")
-    assert beside.has_gaps or [seq for seq, *_ in events] == list(range(1, len(events) + 1)), "an event is missing"
+def _check_events(direct: DirectStore) -> None:
+    events = direct.rows("select seq, event_id, tool, address from events order by seq")
+    assert direct.has_gaps or [seq for seq, *_ in events] == list(range(1, len(events) + 1)), "an event is missing"
     assert len({event_id for _, event_id, *_ in events}) == len(events), "an event is there twice"
     by_seq = {seq: (tool, address) for seq, _, tool, address in events}
     last = {address: seq for seq, _, _, address in events if address is not None}
-    capsules = dict(beside.rows(f"select id, change_seq / {CHANGES_PER_EVENT} from capsules"))
+    capsules = dict(direct.rows(f"select id, change_seq / {CHANGES_PER_EVENT} from capsules"))
     for capsule_id, changed_by in capsules.items():
         assert changed_by in by_seq, f"{capsule_id} was changed by a call that left no event"
         assert by_seq[changed_by][1] in (capsule_id, None)

@@ -18,7 +18,7 @@ from moss_memory.storage import server_tables
 from moss_memory.store import Store
 from support.http_server import HttpServer
 from support.mcp_pipe import request
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 PEOPLE = 30

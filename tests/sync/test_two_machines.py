@@ -17,7 +17,7 @@ from moss_memory.errors import MossError
 from moss_memory.storage.files.safe_directory import SafeDirectory
 from moss_memory.store import Store
 from moss_memory.transfer.sync.sync_folder import FolderSync
-from support.beside import dump
+from support.direct_store import dump
 from support.moved_store import files_of
 from support.thorough import first_of
 

@@ -22,7 +22,7 @@ File = tuple[bytes, bytes]
 
 
 class CommitDistance:
-    """The number of commits since a saved one; `why` says if that cannot be known."""
+    """The number of commits since a saved one; `why` is the reason if it is unknown."""
 
     __slots__ = ("commits", "why")
 

@@ -38,7 +38,7 @@ def paths_in(text: str, root: str = "") -> list[str]:
 
 
 def _clean(raw: str, root: str) -> str:
-    """Return a name as a path from the root of the repository; empty if it can be none."""
+    """Return a name as a path from the root of the repository; empty if it is not one."""
     name = _LINE_SUFFIX.sub("", raw.strip()).rstrip(".,;:!?")
     if root and name.startswith(root + "/"):
         name = name[len(root) + 1 :]

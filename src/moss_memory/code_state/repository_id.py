@@ -16,7 +16,7 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/@]*@)?([^/:]*)(?::(\d*))?(
 _SHORT = re.compile(r"(?:[^/@:]*@)?([^/:]{2,}):(?!/{2})(.*)", re.DOTALL)
 """The short form of ssh; a single letter before the colon is the drive of a Windows path."""
 _PATH_MAX_CHARS = 4_000
-"""A longer path can be none; git limits them as the system does."""
+"""A longer path is not valid; git limits them as the system does."""
 _USUAL_PORTS = ("", "22", "80", "443", "9418")
 
 
@@ -86,8 +86,8 @@ def normalize_url(url: str, work_tree: str) -> str:
 def _root_commit(common: str) -> str:
     """Return the root commit as the log of `HEAD` begins with it; empty if the log does not.
 
-    Only a program could look through the whole history. The log begins with the initial commit of a repository that was
-    made here; it ends to do so when git expires its entries.
+    Only a program could read the whole history. The log of a repository that was made here begins with the initial
+    commit; it no longer does after git has expired its entries.
     """
     content = read_file(os.path.join(common, "logs", "HEAD"), start=True) or b""
     line = content.partition(b"\n")[0].decode("utf-8", "replace")

@@ -88,7 +88,7 @@ class WorkTree:
         self.git = git
         """The folder with its `HEAD`."""
         self.common = common
-        """The folder with what all work trees share."""
+        """The folder with the files that all work trees share."""
         self.main = ""
         """The main work tree; for a bare repository its own folder."""
         self.reftable = False

@@ -39,7 +39,7 @@ def check_server(entry: ServerEntry, scope: str) -> tuple[str, int]:
 
 
 def _require_safe_start(entry: ServerEntry) -> None:
-    """Refuse an entry of a project's file that starts another program: somebody else may have written the file."""
+    """Refuse an entry of a project's file that starts another program: another person may have written the file."""
     if not starts_this_moss(entry.words):
         raise HandshakeError(f"not tried: the project's file starts {entry.words[0]!r}, which is not this Moss")
     if (moss_arguments(entry.words) or [])[:1] != ["mcp"]:

@@ -44,15 +44,15 @@ class BindConfig:
     def _missing(self) -> Iterator[str]:
         if self.is_remote and not self.allowed_hosts:
             yield (
-                "`allowed_host`, the name that clients call it by, without which any web page could point a name of "
-                "its own at this server"
+                "`allowed_host`: the name by which clients call this server; it keeps web pages from sending requests "
+                "under another name"
             )
         if (self.tls_cert is None) != (self.tls_key is None):
             yield f"`{'tls_cert' if self.tls_cert is None else 'tls_key'}`: the two files of TLS belong together"
         elif self.is_remote and not self.secure:
             yield (
-                "`tls_cert` and `tls_key`, or `behind_proxy` if a proxy does TLS, without which the token and "
-                "everything stored could be read on the way"
+                "`tls_cert` and `tls_key`, or `behind_proxy` if a proxy does TLS: otherwise the token and all data are "
+                "sent unencrypted"
             )
 
     def _complete_command(self) -> str:

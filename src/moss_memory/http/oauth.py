@@ -33,7 +33,7 @@ METADATA_PATH = "/.well-known/oauth-protected-resource"
 KEYS_AGE_S = 300.0
 """The age at which the keys are read again, so that a withdrawn key is refused soon after."""
 _RENEWALS, _RENEWALS_S = 5, 60.0
-"""The maximum number of reads because of unknown keys in a minute: anybody can send such a JWT."""
+"""The maximum number of reads because of unknown keys in a minute: any client can send such a JWT."""
 _NOT_BEFORE_LEEWAY_S = 5
 """The tolerated difference between the clocks of issuer and server."""
 _MAX_TOKEN_CHARS = 16_000
@@ -121,7 +121,7 @@ class OAuth:
         from joserfc import jws
         from joserfc.errors import JoseError
 
-        # Issuers add headers of their own; unknown ones that are critical are refused all the same.
+        # Issuers add headers of their own; unknown critical ones are refused nevertheless.
         rules = jws.JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
         try:
             header = jws.extract_compact(token.encode()).headers()

@@ -1,6 +1,6 @@
 """The routes: MCP, status, sign-in for browsers, and the pages under a secret path.
 
-Starlette's router routes the pages, which are loaded late. These few routes are a table of paths: importing Starlette
+Starlette's router routes the pages, which are loaded late. The few other paths are compared here: importing Starlette
 would delay the first answer of a server by an eighth.
 """
 

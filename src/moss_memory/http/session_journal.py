@@ -34,7 +34,7 @@ class SessionJournal:
     def keys(self, token: str) -> tuple[bytes, ...]:
         """Return the accepted keys for the session of a token, given its hash; the first one signs.
 
-        A client could make the key of its own token, and with it only what it may open anyway.
+        A client could make the key of its own token, but it opens only sessions that the token may open.
         """
         if self._store_key is None:
             self._store_key = self._load_key()

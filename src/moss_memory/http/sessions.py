@@ -1,7 +1,7 @@
 """Sessions of protocol versions with a handshake: running calls, stream, expiry.
 
-A session ends when its client ends it, when its token is revoked, or when it was idle for a day; never because others
-come. Its id contains all of its state, so a process can forget it without ending it.
+A session ends when its client ends it, when its token is revoked, or when it was idle for a day; never to make
+room for others. Its id contains all of its state, so a process can forget it without ending it.
 """
 
 from __future__ import annotations

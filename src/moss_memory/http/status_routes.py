@@ -30,7 +30,7 @@ METADATA_PATHS = (METADATA_PATH, f"{METADATA_PATH}/mcp")
 PATHS = (*PROBES, METRICS_PATH, *METADATA_PATHS)
 READY_TIMEOUT_S = 2.0
 _READY_AGE_S = 0.5
-"""The time for which a check of the store counts, because anybody may request it."""
+"""The time for which an answer of the store is reused, because any client may send requests."""
 
 
 class StatusRoutes:
@@ -90,7 +90,7 @@ class StatusRoutes:
     def _metrics(self) -> str:
         sessions, streams = self._endpoint.counts()
         gauges: list[tuple[str, str, float]] = [
-            ("moss_sessions", "Sessions in the memory of this process.", sessions),
+            ("moss_sessions", "Sessions that this process has in memory.", sessions),
             ("moss_streams", "Open event streams.", streams),
         ]
         try:

@@ -18,7 +18,7 @@ HEAD_MAX_BYTES = 65_536
 """Maximum size of a request's URL and headers."""
 
 HEAD_S = 30.0
-"""Timeout of a request's head; anybody can open connections, and each open one uses memory."""
+"""Timeout of a request's head; any client can open connections, and each open one uses memory."""
 
 BUSY_HEAD_S = 5.0
 """Timeout of a head, and of the next request, on an unauthenticated connection while many of them are open."""
@@ -89,9 +89,9 @@ class Connection(HttpToolsProtocol):
         self._cancel_timeout()
         if len(self.url) + sum([len(name) + len(value) for name, value in self.headers]) > HEAD_MAX_BYTES:
             self._refuse_head()
-            raise ValueError("the head is too long, though it came at once")
+            raise ValueError("the head is too long")
         if not self.url.startswith(b"/"):
-            raise ValueError("a whole address names a server, which would then not be the one in the header host")
+            raise ValueError("the request target must be a path")
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -1,7 +1,7 @@
 """The tokens that a server accepts: the one of its home, the named ones in the store, and JWTs if OAuth is on.
 
 The named ones are read again when they are older than a second, so that a revoked token is refused soon after on every
-server of the store. A server that only meets the home's own token never reads them.
+server of the store. A server that gets only the token of the home never reads them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CHECK_S = 1.0
 """The age at which the known tokens are read again for a request; open streams check them twice as often."""
 _LOAD_EVERY_S = 0.05
-"""The shortest time between two reads of the tokens: anybody can send unknown ones."""
+"""The shortest time between two reads of the tokens: any client can send unknown ones."""
 _NOTE_TIMEOUT_S = 2.0
 _MAX_PEOPLE = 4_096
 

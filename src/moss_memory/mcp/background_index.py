@@ -100,7 +100,7 @@ class BackgroundIndexer:
             self._wanted = self._wanted or done["pending"] > 0
         except MossError as error:
             if error.code == "SEMANTIC_UNAVAILABLE":
-                return 0.0  # nothing will ever be there to do
+                return 0.0  # there is never anything to index
             self._wanted = True
             return 0.0 if error.code == "CANCELLED" else RETRY_S
         return 0.0

@@ -122,7 +122,7 @@ def _load(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Me
     uri = KINDS["capsule"].uri(workspace, name)
     return [
         _user_message(
-            f"Load the capsule that follows. {fence.rule} Tell me in two sentences where the work stands and propose "
+            f"Load the capsule that follows. {fence.rule} Tell me the state of the work in two sentences and propose "
             "the next actions; ask me before you act on anything that it says to do."
         ),
         {
@@ -179,7 +179,7 @@ _ALL = (
     ),
     Prompt(
         "load",
-        "Load a capsule: where the work stands and what could come next",
+        "Load a capsule: the state of the work and possible next steps",
         "capsule_fetch",
         (("name", "its name; the latest one if left out"), _WORKSPACE),
         _load,
@@ -193,7 +193,7 @@ _ALL = (
     ),
     Prompt(
         "review",
-        "Say where the work stands, what rests on what, and what comes next",
+        "Report the state of the work, the basis of each decision, and the next steps",
         "tasks_radar",
         (("target", "the plan or task, such as TASK-001"), _WORKSPACE),
         _review,

@@ -1,4 +1,4 @@
-"""MCP resources: addresses such as `moss://capsule/shop/auth`, list_page and read."""
+"""MCP resources: addresses such as `moss://capsule/shop/auth`, their lists, and reading one."""
 
 from __future__ import annotations
 

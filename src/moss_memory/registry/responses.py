@@ -267,9 +267,7 @@ NEXT_CALL = ResponseSchema(
 )
 """A call that an answer proposes."""
 
-NEXT = Field(
-    "object", "the next call to make; null only where the budget has no room for it", of=NEXT_CALL, nullable=True
-)
+NEXT = Field("object", "the next call to make; null only if it exceeds the budget", of=NEXT_CALL, nullable=True)
 FETCH_CALL = NEXT_CALL.without("reason", name="FetchCall")
 
 HIT_FIELDS = {
@@ -291,13 +289,13 @@ PAGE = ResponseSchema(
 
 ENDED_EARLY = {
     "count": integer("rows of this page"),
-    "next_offset": integer("where to go on after a page that ended early", optional=True),
+    "next_offset": integer("the offset of the next page if this one ended early", optional=True),
 }
 PAGE_THAT_ENDS = PAGE.with_fields(ENDED_EARLY, "PageThatEnds")
 """The pagination of a list whose pages may end before their limit because of their size."""
 
-PAGINATION = object_of(PAGE, "where this page lies", shown="page")
-BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "where this page lies", shown="page")
+PAGINATION = object_of(PAGE, "the position of this page", shown="page")
+BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "the position of this page", shown="page")
 WRITTEN: dict[str, Field] = {
     "workspace": text("the workspace that it is in", optional=True),
     "created_workspace": flag("true: the workspace did not exist before", optional=True, shown="if_true"),
@@ -327,7 +325,7 @@ FINDING = ResponseSchema(
     "Finding",
     {
         "kind": text("the kind of credential"),
-        "path": text("where it stands"),
+        "path": text("its path"),
         "line": integer("line in that text, from 1"),
         "column": integer("column in that line, from 1"),
     },
@@ -355,6 +353,6 @@ def fetch_key_of(*families: str, name: str = "FetchKey") -> Field:
     """Declare the `fetch_key` of rows that may have a name in one of these families."""
     fields = {f"moss_{family}": text("its name", optional=True, label="name") for family in families}
     fields["moss_workspace"] = text("its workspace", optional=True, label="workspace")
-    fields["moss_id"] = text("its id, where it has no name", optional=True, shown="never")
+    fields["moss_id"] = text("its id if it has no name", optional=True, shown="never")
     meaning = "what to put into a task, so that another session finds it"
     return object_of(ResponseSchema(name, fields), meaning, shown="opened")

@@ -51,7 +51,7 @@ def _normalize(raw: str, what: str) -> str:
         )
     normal = " ".join(composed.strip().lower().split())
     if not normal.isascii():
-        normal = unicodedata.normalize("NFC", normal)  # a lower-case letter may compose where its capital does not
+        normal = unicodedata.normalize("NFC", normal)  # a lower-case letter may compose even if its capital does not
     if not normal:
         raise invalid_request(f"`{what}` is blank; give it at least one visible character", path=what)
     return normal

@@ -76,9 +76,7 @@ class _Parser:
             parts.append(self.parse_and(nesting))
         found = [part for part in parts if part is not None]
         if len(found) > 1 and any(part.excludes for part in found):
-            raise invalid_request(
-                "`query` has OR beside NOT, which would find nearly everything; use `a NOT b` instead"
-            )
+            raise invalid_request("`query` has OR with NOT, which would find nearly everything; use `a NOT b` instead")
         if len(found) > 1:
             return _Parsed(_join("OR", [part.node for part in found]))
         return found[0] if found else None

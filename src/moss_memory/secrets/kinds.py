@@ -273,7 +273,7 @@ SURROUNDED: Kinds = {
     "convex-deploy-key": (("|eyJ2MiI6",), r"(?:prod|dev|preview|project):[\w:-]{3,100}\|(eyJ2MiI6[A-Za-z0-9+/=]{20,})"),
     "json-web-key": (('"kty"',), r"\"d\"\s{0,3}:\s{0,3}\"([\w-]{40,})"),
 }
-"""The same for what contains spaces, or is known by the text around it."""
+"""The same for values that contain spaces, or are recognized by the text around them."""
 
 PASSWORDS: Kinds = {
     "password-in-url": (("@",), r"://([^\s/:@\"'<>?#`,]{0,200}+):([^\s/@\"'<>`,]{4,300}+)@(?=[\w\[])"),
@@ -337,7 +337,7 @@ NAMED_BY_VENDOR = (
     (r"(?i)heroku", _UUID, "heroku-key"),
     (r"(?i)datadog|\bDD[_-]", r"[0-9a-f]{32}|[0-9a-f]{40}", "datadog-key"),
 )
-"""The same with a pattern of the text before, for values that anything else may look like."""
+"""The same with a pattern of the text before, for values whose form is not specific."""
 
 LOGIN = rf"(?i:(?<![\w-])(_{{0,1}}auth){_IS}|(basic) )\Z"
 """The text before the base64 of a user's name and password."""

@@ -88,8 +88,8 @@ class IdempotentCall:
             )
         if arguments != self._arguments:
             raise _conflict(
-                "another call of this tool had this `idempotency_key`; nothing was done. Give every call a key of its "
-                "own, and send it again only with the same arguments"
+                "another call of this tool had this `idempotency_key`; nothing was done. Use another key for each "
+                "call, and send a call again only with the same arguments"
             )
         if answer is None:
             return None  # it ran in slices and was stopped before the last

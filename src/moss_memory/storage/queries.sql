@@ -30,5 +30,5 @@ update remembered set answer = :answer
 where workspace_norm = :workspace and tool = :tool and call_key = :key and answer is not null
 
 -- name: empty_answers
--- Those without an answer belong to calls that are being carried out.
+-- Rows without an answer belong to calls that still run.
 update remembered set arguments = null, answer = null where answer is not null

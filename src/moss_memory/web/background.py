@@ -12,7 +12,7 @@ from moss_memory.log import INFO, log
 
 _MAX_CACHED = 50
 _REST = 20
-"""A computation rests for this multiple of its duration."""
+"""The pause after a computation, as a multiple of its duration."""
 
 
 class BackgroundCache:
@@ -20,7 +20,7 @@ class BackgroundCache:
 
     def __init__(self) -> None:
         self._results: dict[str, tuple[int, float, Any]] = {}
-        """The number of the store's last change, the time until which a result is used all the same, and the result."""
+        """The number of the store's last change, the time until which later changes are ignored, and the result."""
         self._running: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
 

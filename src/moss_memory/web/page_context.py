@@ -35,7 +35,7 @@ _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 _MAX_OFFSET = 10**9
 _MAX_CACHED = 100
 _CACHE_S = 60.0
-"""Figures older than this are counted again also in a store that rests: artifacts expire without a change."""
+"""Figures older than this are counted again also in an unchanged store: artifacts expire without a change."""
 
 
 def parse_number(given: str | None) -> int | None:

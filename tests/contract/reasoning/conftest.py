@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contract.reasoning.room import Room, forget_reasoning
+from contract.reasoning.reasoning_tools import ReasoningTools, forget_reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def room(call: Door) -> Iterator[Room]:
+def room(call: Door) -> Iterator[ReasoningTools]:
     """Return a workspace without branches, once for `Store.call` and once for an MCP server."""
     forget_reasoning(call.home)
-    yield Room(call)
+    yield ReasoningTools(call)
     forget_reasoning(call.home)
 
 
 @pytest.fixture
-def timed(door: StoreDoor) -> Room:
+def timed(door: StoreDoor) -> ReasoningTools:
     """Return a workspace without branches in a store with the fixture `clock`."""
-    return Room(door)
+    return ReasoningTools(door)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import Room, edge, node
-from support.beside import Beside
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, node
+from support.direct_store import DirectStore
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -51,7 +51,7 @@ def sample_arguments(tool: str, required: tuple[str, ...], ids: dict[str, str]) 
 
 def furnish(door: Door) -> str:
     """Create branches, notes, a graph, a tag, a conflict, cards and a task; return the id of the conflict."""
-    room = Room(door, WORKSPACE)
+    room = ReasoningTools(door, WORKSPACE)
     room.note("first")
     room.apply(node("n", title="base"), node("m"), edge("n", "r", "m"))
     for name in ("b", "spare"):
@@ -69,9 +69,9 @@ def furnish(door: Door) -> str:
     return conflict_id
 
 
-def is_furnished(beside: Beside) -> bool:
+def is_furnished(direct: DirectStore) -> bool:
     """Return whether all rows of `furnish` still exist and at most a limited number was added."""
-    [(furnished,)] = beside.rows(
+    [(furnished,)] = direct.rows(
         "select (select count(*) from branches where workspace_norm = '"
         + WORKSPACE
         + "' and name in ('main', 'b', 'spare')) = 3"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from contract.reasoning.room import Room, edge, gone, newest_first, node, state
-from support.beside import dump
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, gone, newest_first, node, state
+from support.direct_store import dump
 from support.promises import holds
 
 
-def disagree(room: Room, branch: str = "b") -> str:
+def disagree(room: ReasoningTools, branch: str = "b") -> str:
     """Create an open conflict between a branch and main, and return its id."""
     room.apply(node("n", title="base"), branch="main")
     room.branch(branch, "main")
@@ -23,7 +23,7 @@ def disagree(room: Room, branch: str = "b") -> str:
 
 
 @holds("4 branching: a branch records base_branch and base_seq")
-def test_a_new_branch_answers_its_base_and_the_cut(room: Room) -> None:
+def test_a_new_branch_answers_its_base_and_the_cut(room: ReasoningTools) -> None:
     room("init")
     assert room("branch_create", name="b") == {
         "workspace": "Shop", "branch": {"name": "b", "base_branch": "main", "base_seq": 0},
@@ -32,7 +32,7 @@ def test_a_new_branch_answers_its_base_and_the_cut(room: Room) -> None:
 
 
 @holds("4 branching: a branch records base_branch and base_seq")
-def test_the_cut_is_the_last_number_of_the_whole_store(room: Room) -> None:
+def test_the_cut_is_the_last_number_of_the_whole_store(room: ReasoningTools) -> None:
     room.note()
     last = room.apply(node("a"))["last_seq"]
     assert room.branch("b")["base_seq"] == last
@@ -42,7 +42,7 @@ def test_the_cut_is_the_last_number_of_the_whole_store(room: Room) -> None:
 
 
 @holds("4 branch_create: from the checkout by default; bootstraps main")
-def test_a_branch_starts_at_the_checkout_by_default(room: Room) -> None:
+def test_a_branch_starts_at_the_checkout_by_default(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -52,20 +52,20 @@ def test_a_branch_starts_at_the_checkout_by_default(room: Room) -> None:
 
 
 @holds("4 branch_create: from the checkout by default; bootstraps main")
-def test_a_branch_in_an_empty_workspace_starts_at_a_new_main(room: Room) -> None:
+def test_a_branch_in_an_empty_workspace_starts_at_a_new_main(room: ReasoningTools) -> None:
     assert room.branch("b") == {"name": "b", "base_branch": "main", "base_seq": 0}
     assert list(room.branches()) == ["b", "main"]
     assert room("status")["checkout"] == "main"
 
 
 @holds("4 branch_create: from the checkout by default; bootstraps main")
-def test_a_branch_of_an_unknown_branch_is_not_found(room: Room) -> None:
+def test_a_branch_of_an_unknown_branch_is_not_found(room: ReasoningTools) -> None:
     room("init")
     room.misses("branch_create", name="b", from_="typo")
 
 
 @holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
-def test_a_derived_branch_shows_the_snapshot_and_its_own_entries_in_order(room: Room) -> None:
+def test_a_derived_branch_shows_the_snapshot_and_its_own_entries_in_order(room: ReasoningTools) -> None:
     before = [room.note("first"), room.note("second")]
     room.branch("b")
     room.note("later", branch="main")
@@ -77,7 +77,7 @@ def test_a_derived_branch_shows_the_snapshot_and_its_own_entries_in_order(room: 
 
 
 @holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
-def test_an_inherited_entry_names_the_branch_of_its_write(room: Room) -> None:
+def test_an_inherited_entry_names_the_branch_of_its_write(room: ReasoningTools) -> None:
     room.note("first")
     room.branch("b")
     room.note("own", branch="b")
@@ -86,7 +86,7 @@ def test_an_inherited_entry_names_the_branch_of_its_write(room: Room) -> None:
 
 
 @holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
-def test_branching_copies_nothing(room: Room) -> None:
+def test_branching_copies_nothing(room: ReasoningTools) -> None:
     for number in range(5):
         room.note(str(number))
         room.apply(node(str(number)))
@@ -97,7 +97,7 @@ def test_branching_copies_nothing(room: Room) -> None:
 
 
 @holds("4 base snapshot: entries of the base up to base_seq, plus the branch's own, without copies")
-def test_the_snapshot_holds_for_every_document_and_the_graph(room: Room) -> None:
+def test_the_snapshot_holds_for_every_document_and_the_graph(room: ReasoningTools) -> None:
     room.note("plan", doc="plans")
     room.note("step", doc="trace")
     room.apply(node("a", title="old"), node("x"), edge("a", "to", "x"))
@@ -112,7 +112,7 @@ def test_the_snapshot_holds_for_every_document_and_the_graph(room: Room) -> None
 
 
 @holds("decisions §3: base chains up to 32 deep, the cut-off is the minimum along the chain")
-def test_the_cut_is_the_lowest_along_the_chain(room: Room) -> None:
+def test_the_cut_is_the_lowest_along_the_chain(room: ReasoningTools) -> None:
     room.note("main before a")
     room.branch("a", "main")
     room.note("main after a", branch="main")
@@ -128,7 +128,7 @@ def test_the_cut_is_the_lowest_along_the_chain(room: Room) -> None:
 
 
 @holds("decisions §3: base chains up to 32 deep, the cut-off is the minimum along the chain")
-def test_a_chain_of_32_bases_is_read_and_a_longer_one_refused(room: Room) -> None:
+def test_a_chain_of_32_bases_is_read_and_a_longer_one_refused(room: ReasoningTools) -> None:
     room.note("main")
     room.apply(node("main"))
     base = "main"
@@ -144,14 +144,14 @@ def test_a_chain_of_32_bases_is_read_and_a_longer_one_refused(room: Room) -> Non
 
 
 @holds("4 branch_create: from the checkout by default; bootstraps main")
-def test_a_taken_name_is_a_conflict(room: Room) -> None:
+def test_a_taken_name_is_a_conflict(room: ReasoningTools) -> None:
     room.branch("b")
     for name in ("b", "main"):
         room.refuses("CONFLICT", "branch_create", name=name)
 
 
 @holds("decisions §3: branch, document and tag names are compared exactly")
-def test_names_of_branches_are_compared_exactly(room: Room) -> None:
+def test_names_of_branches_are_compared_exactly(room: ReasoningTools) -> None:
     names = ["Main", "b", "B", " b", "caf\u00e9", "cafe\u0301", "x" * 256, "feature/a|b", "task/x", "TASK-001", "plan/"]
     for name in names:
         room.branch(name)
@@ -164,7 +164,7 @@ def test_names_of_branches_are_compared_exactly(room: Room) -> None:
 
 @holds("decisions §3: branch, document and tag names are compared exactly")
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x7fb", "x" * 257])
-def test_a_bad_name_of_a_branch_is_refused(room: Room, name: str) -> None:
+def test_a_bad_name_of_a_branch_is_refused(room: ReasoningTools, name: str) -> None:
     room("init")
     room.refuses("INVALID_REQUEST", "branch_create", name=name)
     room.refuses("INVALID_REQUEST", "branch_rename", old="main", new=name)
@@ -172,14 +172,14 @@ def test_a_bad_name_of_a_branch_is_refused(room: Room, name: str) -> None:
 
 @holds("4 branching: canonical branches of plans and tasks have no base and are listed")
 @pytest.mark.parametrize("name", ["task/TASK-001", "plan/PLAN-001", "task/TASK-1000"])
-def test_names_of_canonical_branches_are_reserved_for_tasks_and_plans(room: Room, name: str) -> None:
+def test_names_of_canonical_branches_are_reserved_for_tasks_and_plans(room: ReasoningTools, name: str) -> None:
     room.branch("b")
     room.refuses("INVALID_REQUEST", "branch_create", name=name)
     room.refuses("INVALID_REQUEST", "branch_rename", old="b", new=name)
 
 
 @holds("shapes: branch_list shows name, base_branch and base_seq, and reports a cut by the limit")
-def test_branches_are_listed_by_name(room: Room) -> None:
+def test_branches_are_listed_by_name(room: ReasoningTools) -> None:
     for name in ("z", "a", "m"):
         room.branch(name)
     answer = room("branch_list")
@@ -190,7 +190,7 @@ def test_branches_are_listed_by_name(room: Room) -> None:
 
 
 @holds("shapes: branch_list shows name, base_branch and base_seq, and reports a cut by the limit")
-def test_a_branch_list_cut_by_its_limit_reports_it(room: Room) -> None:
+def test_a_branch_list_cut_by_its_limit_reports_it(room: ReasoningTools) -> None:
     for name in ("a", "b", "c"):
         room.branch(name)
     answer = room("branch_list", limit=3)
@@ -200,7 +200,7 @@ def test_a_branch_list_cut_by_its_limit_reports_it(room: Room) -> None:
 
 
 @holds("shapes: branch_list shows name, base_branch and base_seq, and reports a cut by the limit")
-def test_200_branches_are_listed_by_default(timed: Room) -> None:
+def test_200_branches_are_listed_by_default(timed: ReasoningTools) -> None:
     for number in range(200):
         timed.branch(f"b{number:03}")
     answer = timed("branch_list")
@@ -210,7 +210,7 @@ def test_200_branches_are_listed_by_default(timed: Room) -> None:
 
 
 @holds("4 checkout: sets the branch that calls mean by default")
-def test_a_checkout_returns_the_previous_and_the_current_branch(room: Room) -> None:
+def test_a_checkout_returns_the_previous_and_the_current_branch(room: ReasoningTools) -> None:
     room.branch("b")
     assert room("checkout", ref="b") == {"workspace": "Shop", "previous": "main", "current": "b"}
     assert room("checkout", ref="b") == {"workspace": "Shop", "previous": "b", "current": "b"}
@@ -218,14 +218,14 @@ def test_a_checkout_returns_the_previous_and_the_current_branch(room: Room) -> N
 
 
 @holds("4 checkout: sets the branch that calls mean by default")
-def test_a_checkout_of_an_unknown_branch_is_not_found_and_changes_nothing(room: Room) -> None:
+def test_a_checkout_of_an_unknown_branch_is_not_found_and_changes_nothing(room: ReasoningTools) -> None:
     room("init")
     room.misses("checkout", ref="typo")
     assert room("status")["checkout"] == "main"
 
 
 @holds("4 checkout: sets the branch that calls mean by default")
-def test_every_default_follows_the_checkout(room: Room) -> None:
+def test_every_default_follows_the_checkout(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -246,7 +246,7 @@ def test_every_default_follows_the_checkout(room: Room) -> None:
 
 
 @holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
-def test_a_renamed_branch_keeps_its_documents_graph_tags_and_checkout(room: Room) -> None:
+def test_a_renamed_branch_keeps_its_documents_graph_tags_and_checkout(room: ReasoningTools) -> None:
     room.note("first")
     room.branch("b")
     room("checkout", ref="b")
@@ -268,7 +268,7 @@ def test_a_renamed_branch_keeps_its_documents_graph_tags_and_checkout(room: Room
 
 
 @holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
-def test_a_renamed_branch_keeps_its_conflicts(room: Room) -> None:
+def test_a_renamed_branch_keeps_its_conflicts(room: ReasoningTools) -> None:
     conflict_id = disagree(room)
     room("branch_rename", old="b", new="c")
     room("branch_rename", old="main", new="trunk")
@@ -280,7 +280,7 @@ def test_a_renamed_branch_keeps_its_conflicts(room: Room) -> None:
 
 
 @holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
-def test_the_old_name_of_a_renamed_branch_is_free_and_empty(room: Room) -> None:
+def test_the_old_name_of_a_renamed_branch_is_free_and_empty(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.note("old", branch="b")
@@ -292,7 +292,7 @@ def test_the_old_name_of_a_renamed_branch_is_free_and_empty(room: Room) -> None:
 
 
 @holds("decisions §3: renaming onto an existing name is a conflict")
-def test_renaming_an_unknown_branch_is_not_found_and_a_taken_name_is_a_conflict(room: Room) -> None:
+def test_renaming_an_unknown_branch_is_not_found_and_a_taken_name_is_a_conflict(room: ReasoningTools) -> None:
     room.branch("b")
     room.misses("branch_rename", old="typo", new="c")
     room.refuses("CONFLICT", "branch_rename", old="b", new="main")
@@ -300,13 +300,13 @@ def test_renaming_an_unknown_branch_is_not_found_and_a_taken_name_is_a_conflict(
 
 
 @holds("4 branch_rename: documents, refs, tags, checkout and conflicts follow")
-def test_a_branch_can_be_renamed_in_letter_case_only(room: Room) -> None:
+def test_a_branch_can_be_renamed_in_letter_case_only(room: ReasoningTools) -> None:
     room.branch("b")
     assert room("branch_rename", old="b", new="B")["current"] == "B"
 
 
 @holds("4 branch_delete: deletes the branch, its rows and its tags")
-def test_deleting_a_branch_deletes_everything_on_it(room: Room) -> None:
+def test_deleting_a_branch_deletes_everything_on_it(room: ReasoningTools) -> None:
     kept = room.note("kept")
     room.branch("b")
     seq = room.note("own", branch="b")
@@ -328,7 +328,7 @@ def test_deleting_a_branch_deletes_everything_on_it(room: Room) -> None:
 
 
 @holds("decisions §3: one series of numbers for documents and graphs of the whole store")
-def test_a_number_is_never_used_again(room: Room) -> None:
+def test_a_number_is_never_used_again(room: ReasoningTools) -> None:
     room.branch("b")
     room.note(branch="b")
     last = room.apply(node("a"), branch="b")["last_seq"]
@@ -340,7 +340,9 @@ def test_a_number_is_never_used_again(room: Room) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"), [("main", "main"), ("b", "check"), ("base", "base"), ("apart", "conflict")]
 )
-def test_a_branch_in_use_is_not_deleted_and_the_error_gives_the_reason(room: Room, name: str, reason: str) -> None:
+def test_a_branch_in_use_is_not_deleted_and_the_error_gives_the_reason(
+    room: ReasoningTools, name: str, reason: str
+) -> None:
     disagree(room, "apart")
     for made in ("b", "base"):
         room.branch(made, "main")
@@ -350,7 +352,7 @@ def test_a_branch_in_use_is_not_deleted_and_the_error_gives_the_reason(room: Roo
 
 
 @holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
-def test_a_branch_can_be_deleted_once_it_is_unused(room: Room) -> None:
+def test_a_branch_can_be_deleted_once_it_is_unused(room: ReasoningTools) -> None:
     conflict_id = disagree(room, "apart")
     room.branch("b", "main")
     room.branch("child", "b")
@@ -368,7 +370,7 @@ def test_a_branch_can_be_deleted_once_it_is_unused(room: Room) -> None:
 
 
 @holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
-def test_deleting_the_checkout_proposes_a_call_that_works_without_main(room: Room) -> None:
+def test_deleting_the_checkout_proposes_a_call_that_works_without_main(room: ReasoningTools) -> None:
     room.branch("b")
     for first in ("main", "trunk"):
         room("checkout", ref="b")
@@ -380,7 +382,7 @@ def test_deleting_the_checkout_proposes_a_call_that_works_without_main(room: Roo
 
 
 @holds("decisions §3: branch_delete is refused with the reason while something needs the branch")
-def test_the_destination_of_an_open_conflict_is_not_deleted(room: Room) -> None:
+def test_the_destination_of_an_open_conflict_is_not_deleted(room: ReasoningTools) -> None:
     room.branch("middle")
     room.apply(node("n"), branch="middle")
     room.branch("leaf", "middle")
@@ -391,7 +393,7 @@ def test_the_destination_of_an_open_conflict_is_not_deleted(room: Room) -> None:
 
 
 @holds("4 branch_delete: deletes the branch, its rows and its tags")
-def test_merged_entries_remain_when_their_branch_is_deleted(room: Room) -> None:
+def test_merged_entries_remain_when_their_branch_is_deleted(room: ReasoningTools) -> None:
     room.branch("b")
     room.note("merged", branch="b")
     room.apply(node("a", title="merged"), branch="b")
@@ -405,7 +407,7 @@ def test_merged_entries_remain_when_their_branch_is_deleted(room: Room) -> None:
 
 
 @holds("4 branch_delete: deletes the branch, its rows and its tags")
-def test_deleting_a_branch_keeps_tags_of_inherited_notes_on_the_base(room: Room) -> None:
+def test_deleting_a_branch_keeps_tags_of_inherited_notes_on_the_base(room: ReasoningTools) -> None:
     seq = room.note("inherited")
     room.branch("b")
     room("tag_create", name="t", from_=seq)

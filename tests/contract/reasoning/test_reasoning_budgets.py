@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from contract.doors import StoreDoor
-from contract.reasoning.room import Room, compact, edge, every_page, lines, node
+from contract.reasoning.reasoning_tools import ReasoningTools, compact, edge, every_page, lines, node
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 READS: dict[str, dict[str, Any]] = {
@@ -38,7 +38,7 @@ BUDGETS = {
 LONG = '\U0001f331 a long line of thought, "quoted" & é\n' * 30
 
 
-def fill(room: Room) -> dict[str, dict[str, Any]]:
+def fill(room: ReasoningTools) -> dict[str, dict[str, Any]]:
     """Fill a workspace so that every read has a large answer; return the reads with their arguments."""
     room("init")
     room.branch("empty")
@@ -91,7 +91,7 @@ def test_every_read_of_the_family_takes_the_three_budgets() -> None:
 
 @holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
 @pytest.mark.parametrize("budget", sorted(BUDGETS))
-def test_no_budget_is_exceeded_and_omissions_are_reported(room: Room, budget: str) -> None:
+def test_no_budget_is_exceeded_and_omissions_are_reported(room: ReasoningTools, budget: str) -> None:
     for tool, arguments in fill(room).items():
         full = room(tool, **arguments, max_chars=0)
         for most in BUDGETS[budget]:
@@ -105,7 +105,7 @@ def test_no_budget_is_exceeded_and_omissions_are_reported(room: Room, budget: st
 
 
 @holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
-def test_all_budgets_apply_together(timed: Room) -> None:
+def test_all_budgets_apply_together(timed: ReasoningTools) -> None:
     for tool, arguments in fill(timed).items():
         for chars, size, count in ((500, 500, 10), (2000, 700, 11), (600, 5000, 20), (3000, 3000, 12)):
             budget = {"max_chars": chars, "max_bytes": size, "max_lines": count}
@@ -113,7 +113,7 @@ def test_all_budgets_apply_together(timed: Room) -> None:
 
 
 @holds("decisions §3: budgets below the least are invalid, and every skeleton fits the least")
-def test_a_budget_below_the_minimum_is_refused(timed: Room) -> None:
+def test_a_budget_below_the_minimum_is_refused(timed: ReasoningTools) -> None:
     for tool, arguments in fill(timed).items():
         for budget, least in LEAST.items():
             for most in (least - 1, -1, *((0,) if budget != "max_chars" else ())):
@@ -122,7 +122,7 @@ def test_a_budget_below_the_minimum_is_refused(timed: Room) -> None:
 
 
 @holds("decisions §3: budgets below the least are invalid, and every skeleton fits the least")
-def test_the_minimum_budget_is_kept_with_the_longest_names(timed: Room) -> None:
+def test_the_minimum_budget_is_kept_with_the_longest_names(timed: ReasoningTools) -> None:
     wide = "\U0001f331"
     far = timed.another("W" * 255 + wide)
     long = {name: name + wide * (256 - len(name)) for name in ("main", "b", "doc", "tag", "node", "other")}
@@ -155,7 +155,7 @@ def test_the_minimum_budget_is_kept_with_the_longest_names(timed: Room) -> None:
 
 
 @holds("decisions §3: long contents are shortened first, then the oldest entries go")
-def test_long_contents_are_shortened_before_entries_are_dropped(room: Room) -> None:
+def test_long_contents_are_shortened_before_entries_are_dropped(room: ReasoningTools) -> None:
     room.note("short and old")
     for number in range(3):
         room.note(f"{number} " + "x" * 3000)
@@ -173,7 +173,7 @@ def test_long_contents_are_shortened_before_entries_are_dropped(room: Room) -> N
 
 @holds("decisions §3: long contents are shortened first, then the oldest entries go")
 @pytest.mark.parametrize("tool", ROWS)
-def test_the_oldest_rows_are_dropped_first(timed: Room, tool: str) -> None:
+def test_the_oldest_rows_are_dropped_first(timed: ReasoningTools, tool: str) -> None:
     arguments = fill(timed)[tool]
     full = names(timed(tool, **arguments, max_chars=0)[ROWS[tool]])
     seen = set()
@@ -189,7 +189,7 @@ def test_the_oldest_rows_are_dropped_first(timed: Room, tool: str) -> None:
 @holds("shapes: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize("tool", ROWS)
 @pytest.mark.parametrize("budget", sorted(BUDGETS))
-def test_paging_through_a_budget_gives_every_row_exactly_once(timed: Room, tool: str, budget: str) -> None:
+def test_paging_through_a_budget_gives_every_row_exactly_once(timed: ReasoningTools, tool: str, budget: str) -> None:
     arguments = fill(timed)[tool]
     full = names(timed(tool, **{**arguments, "limit": 200, "max_chars": 0})[ROWS[tool]])
     for most in BUDGETS[budget][:6]:
@@ -203,7 +203,7 @@ def test_paging_through_a_budget_gives_every_row_exactly_once(timed: Room, tool:
 
 
 @holds("shapes: paging through a budget still gives every row exactly once")
-def test_paging_goes_on_when_a_row_is_larger_than_the_budget(timed: Room) -> None:
+def test_paging_goes_on_when_a_row_is_larger_than_the_budget(timed: ReasoningTools) -> None:
     wide = "\U0001f331"
     timed("init")
     timed.branch("b")
@@ -225,7 +225,7 @@ def test_paging_goes_on_when_a_row_is_larger_than_the_budget(timed: Room) -> Non
 
 
 @holds("decisions §3: long contents are shortened first, then the oldest entries go")
-def test_edges_to_dropped_nodes_are_dropped(timed: Room) -> None:
+def test_edges_to_dropped_nodes_are_dropped(timed: ReasoningTools) -> None:
     fill(timed)
     for budget, sizes in BUDGETS.items():
         for most in sizes:
@@ -235,7 +235,7 @@ def test_edges_to_dropped_nodes_are_dropped(timed: Room) -> None:
 
 
 @holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
-def test_a_budget_cuts_unpaged_lists_and_reports_it(room: Room) -> None:
+def test_a_budget_cuts_unpaged_lists_and_reports_it(room: ReasoningTools) -> None:
     for number in range(30):
         room.branch(f"branch {number:02} " + "x" * 50)
         room.note(doc=f"doc {number:02} " + "x" * 50)
@@ -253,7 +253,7 @@ def test_a_budget_cuts_unpaged_lists_and_reports_it(room: Room) -> None:
 
 
 @holds("decisions §3: budgets below the least are invalid, and every skeleton fits the least")
-def test_a_shortened_conflict_keeps_its_key_and_branches(room: Room) -> None:
+def test_a_shortened_conflict_keeps_its_key_and_branches(room: ReasoningTools) -> None:
     said = {"title": "The cache is too small", "status": "open", "tags": ["perf"]}
     room.apply(node("n", "hypothesis", text="x" * 300, **said))
     room.branch("what-if")
@@ -272,7 +272,7 @@ def test_a_shortened_conflict_keeps_its_key_and_branches(room: Room) -> None:
 
 @holds("decisions §3: budgets are never exceeded, and truncated names the omitted parts")
 def test_a_budget_changes_nothing_in_the_store(door: StoreDoor) -> None:
-    room = Room(door)
+    room = ReasoningTools(door)
     reads = fill(room)
     before = dump(door.home)
     for tool, arguments in reads.items():

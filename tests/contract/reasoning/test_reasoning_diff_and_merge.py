@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import Room, every_page, node, oldest_first
-from support.beside import dump
+from contract.reasoning.reasoning_tools import ReasoningTools, every_page, node, oldest_first
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
 
 
-def two_branches(room: Room) -> None:
+def two_branches(room: ReasoningTools) -> None:
     """Create main and a derived branch, with entries of their own on both."""
     room.note("shared")
     room.branch("b")
@@ -23,11 +23,11 @@ def two_branches(room: Room) -> None:
         room.note(f"main{number}", branch="main")
 
 
-def diff(room: Room, from_: str, to: str, **asked: Any) -> list[str]:
+def diff(room: ReasoningTools, from_: str, to: str, **asked: Any) -> list[str]:
     return [entry["content"] for entry in oldest_first(room, "diff", "entries", from_=from_, to=to, **asked)]
 
 
-def merge(room: Room, from_: str, into: str, **asked: Any) -> tuple[int, int]:
+def merge(room: ReasoningTools, from_: str, into: str, **asked: Any) -> tuple[int, int]:
     """Merge all pages and return the numbers of merged and skipped entries."""
     pages = every_page(room, "merge", from_=from_, into=into, **asked)
     for page in pages:
@@ -36,7 +36,7 @@ def merge(room: Room, from_: str, into: str, **asked: Any) -> tuple[int, int]:
 
 
 @holds("4 diff: entries of one view that are not in the other")
-def test_a_diff_lists_entries_visible_on_one_branch_only(room: Room) -> None:
+def test_a_diff_lists_entries_visible_on_one_branch_only(room: ReasoningTools) -> None:
     two_branches(room)
     assert diff(room, "main", "b") == ["b0", "b1", "b2"]
     assert diff(room, "b", "main") == ["main0", "main1", "main2"]
@@ -44,7 +44,7 @@ def test_a_diff_lists_entries_visible_on_one_branch_only(room: Room) -> None:
 
 
 @holds("4 diff: entries of one view that are not in the other")
-def test_a_diff_returns_both_branches_the_document_the_entries_and_the_page(room: Room) -> None:
+def test_a_diff_returns_both_branches_the_document_the_entries_and_the_page(room: ReasoningTools) -> None:
     two_branches(room)
     answer = room("diff", from_="main", to="b")
     assert set(answer) == {"from", "to", "doc", "entries", "pagination", "truncated"}
@@ -54,7 +54,7 @@ def test_a_diff_returns_both_branches_the_document_the_entries_and_the_page(room
 
 
 @holds("4 diff: cursor and limit as in show")
-def test_a_diff_pages_like_show(room: Room) -> None:
+def test_a_diff_pages_like_show(room: ReasoningTools) -> None:
     two_branches(room)
     seqs = room.seqs("b")[1:]
     answer = room("diff", from_="main", to="b", limit=2)
@@ -69,7 +69,7 @@ def test_a_diff_pages_like_show(room: Room) -> None:
 
 
 @holds("4 diff: entries of one view that are not in the other")
-def test_a_diff_compares_visible_entries_of_siblings_and_grandchildren(room: Room) -> None:
+def test_a_diff_compares_visible_entries_of_siblings_and_grandchildren(room: ReasoningTools) -> None:
     two_branches(room)
     room.branch("sibling", "main")
     room.branch("child", "b")
@@ -81,7 +81,7 @@ def test_a_diff_compares_visible_entries_of_siblings_and_grandchildren(room: Roo
 
 
 @holds("4 diff: entries of one view that are not in the other")
-def test_a_diff_covers_one_document_notes_by_default(room: Room) -> None:
+def test_a_diff_covers_one_document_notes_by_default(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.note("note", branch="b")
@@ -94,7 +94,7 @@ def test_a_diff_covers_one_document_notes_by_default(room: Room) -> None:
 
 
 @holds("4 diff: entries of one view that are not in the other")
-def test_a_diff_or_merge_with_an_unknown_branch_is_not_found(room: Room) -> None:
+def test_a_diff_or_merge_with_an_unknown_branch_is_not_found(room: ReasoningTools) -> None:
     room("init")
     for pair in (("main", "typo"), ("typo", "main"), ("typo", "typo")):
         assert "typo" in room.misses("diff", from_=pair[0], to=pair[1]).message
@@ -102,7 +102,7 @@ def test_a_diff_or_merge_with_an_unknown_branch_is_not_found(room: Room) -> None
 
 
 @holds("4 merge: copies notes into the other branch and leaves from alone")
-def test_a_merge_copies_notes_missing_on_the_other_branch(room: Room) -> None:
+def test_a_merge_copies_notes_missing_on_the_other_branch(room: ReasoningTools) -> None:
     two_branches(room)
     before = room.entries("b")
     answer = room("merge", from_="b", into="main")
@@ -115,7 +115,7 @@ def test_a_merge_copies_notes_missing_on_the_other_branch(room: Room) -> None:
 
 
 @holds("4 merge: copies notes into the other branch and leaves from alone")
-def test_a_copy_has_the_content_and_the_source_of_its_original(room: Room) -> None:
+def test_a_copy_has_the_content_and_the_source_of_its_original(room: ReasoningTools) -> None:
     room.branch("b")
     original = room("notes_commit", branch="b", content="c", title="t", format="f", meta={"m": [1, None]})["entry"]
     room("merge", from_="b", into="main")
@@ -130,7 +130,7 @@ def test_a_copy_has_the_content_and_the_source_of_its_original(room: Room) -> No
 
 
 @holds("4 merge: idempotent")
-def test_merging_twice_adds_nothing(room: Room) -> None:
+def test_merging_twice_adds_nothing(room: ReasoningTools) -> None:
     two_branches(room)
     assert merge(room, "b", "main") == (3, 0)
     before = room.entries("main")
@@ -142,7 +142,7 @@ def test_merging_twice_adds_nothing(room: Room) -> None:
 
 
 @holds("decisions §3: merge keys use the branch's immutable id")
-def test_renaming_both_branches_and_merging_again_adds_nothing(room: Room) -> None:
+def test_renaming_both_branches_and_merging_again_adds_nothing(room: ReasoningTools) -> None:
     two_branches(room)
     merge(room, "b", "main")
     before = room.texts("main")
@@ -156,7 +156,7 @@ def test_renaming_both_branches_and_merging_again_adds_nothing(room: Room) -> No
 
 
 @holds("4 merge: dry_run writes nothing")
-def test_a_dry_run_predicts_a_merge_and_writes_nothing(room: Room) -> None:
+def test_a_dry_run_predicts_a_merge_and_writes_nothing(room: ReasoningTools) -> None:
     two_branches(room)
     room("merge", from_="b", into="main", limit=1)
     before = dump(room.door.home)
@@ -168,7 +168,7 @@ def test_a_dry_run_predicts_a_merge_and_writes_nothing(room: Room) -> None:
 
 @holds("4 merge: large merges go on with the next cursor")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 1000])
-def test_a_large_merge_is_paged_and_keeps_the_order(room: Room, limit: int) -> None:
+def test_a_large_merge_is_paged_and_keeps_the_order(room: ReasoningTools, limit: int) -> None:
     two_branches(room)
     for number in range(3, 8):
         room.note(f"b{number}", branch="b")
@@ -178,7 +178,7 @@ def test_a_large_merge_is_paged_and_keeps_the_order(room: Room, limit: int) -> N
 
 
 @holds("4 merge: idempotent")
-def test_a_repeated_page_of_a_merge_adds_nothing(room: Room) -> None:
+def test_a_repeated_page_of_a_merge_adds_nothing(room: ReasoningTools) -> None:
     two_branches(room)
     first = room("merge", from_="b", into="main", limit=2)
     assert (first["merged"], first["pagination"]["has_more"]) == (2, True)
@@ -190,21 +190,21 @@ def test_a_repeated_page_of_a_merge_adds_nothing(room: Room) -> None:
 
 
 @holds("4 merge: large merges go on with the next cursor")
-def test_a_merge_page_has_200_entries_by_default_and_at_most_1000(room: Room) -> None:
+def test_a_merge_page_has_200_entries_by_default_and_at_most_1000(room: ReasoningTools) -> None:
     room("init")
     assert room("merge", from_="main", into="main")["pagination"]["limit"] == 200
     assert room("merge", from_="main", into="main", limit=99_999)["pagination"]["limit"] == 1000
 
 
 @holds("4 merge: idempotent")
-def test_a_branch_merged_into_itself_has_nothing_to_merge(room: Room) -> None:
+def test_a_branch_merged_into_itself_has_nothing_to_merge(room: ReasoningTools) -> None:
     room.note()
     assert merge(room, "main", "main") == (0, 0)
     assert len(room.seqs("main")) == 1
 
 
 @holds("4 merge: copies notes into the other branch and leaves from alone")
-def test_notes_are_merged_in_any_direction(room: Room) -> None:
+def test_notes_are_merged_in_any_direction(room: ReasoningTools) -> None:
     two_branches(room)
     room.branch("sibling", "main")
     assert merge(room, "main", "b") == (3, 0)
@@ -215,7 +215,7 @@ def test_notes_are_merged_in_any_direction(room: Room) -> None:
 
 
 @holds("4 merge: idempotent")
-def test_a_copy_is_not_merged_into_a_branch_that_shows_its_original(room: Room) -> None:
+def test_a_copy_is_not_merged_into_a_branch_that_shows_its_original(room: ReasoningTools) -> None:
     two_branches(room)
     room.branch("child", "b")
     merge(room, "b", "main")
@@ -225,7 +225,7 @@ def test_a_copy_is_not_merged_into_a_branch_that_shows_its_original(room: Room) 
 
 
 @holds("4 merge: idempotent")
-def test_a_note_merged_over_two_paths_is_copied_once(room: Room) -> None:
+def test_a_note_merged_over_two_paths_is_copied_once(room: ReasoningTools) -> None:
     room("init")
     for name in ("a", "b"):
         room.branch(name, "main")
@@ -239,7 +239,7 @@ def test_a_note_merged_over_two_paths_is_copied_once(room: Room) -> None:
 
 
 @holds("4 merge: copies notes into the other branch and leaves from alone")
-def test_a_merge_covers_one_document_notes_by_default(room: Room) -> None:
+def test_a_merge_covers_one_document_notes_by_default(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.note("note", branch="b")
@@ -253,7 +253,7 @@ def test_a_merge_covers_one_document_notes_by_default(room: Room) -> None:
 
 
 @holds("4 merge: only notes are merged")
-def test_a_merge_of_notes_does_not_change_the_graph(room: Room) -> None:
+def test_a_merge_of_notes_does_not_change_the_graph(room: ReasoningTools) -> None:
     room.branch("b")
     room.apply(node("a"), branch="b")
     assert merge(room, "b", "main") == (0, 0)
@@ -261,7 +261,7 @@ def test_a_merge_of_notes_does_not_change_the_graph(room: Room) -> None:
 
 
 @holds("4 merge: copies notes into the other branch and leaves from alone")
-def test_a_branch_taken_before_a_merge_does_not_see_it(room: Room) -> None:
+def test_a_branch_taken_before_a_merge_does_not_see_it(room: ReasoningTools) -> None:
     two_branches(room)
     room.branch("before", "main")
     merge(room, "b", "main")
@@ -271,7 +271,7 @@ def test_a_branch_taken_before_a_merge_does_not_see_it(room: Room) -> None:
 
 
 @holds("4 merge: copies notes into the other branch and leaves from alone")
-def test_copies_have_the_time_of_their_merge(timed: Room, clock: Clock) -> None:
+def test_copies_have_the_time_of_their_merge(timed: ReasoningTools, clock: Clock) -> None:
     timed.branch("b")
     timed.note("x", branch="b")
     clock.advance(60)

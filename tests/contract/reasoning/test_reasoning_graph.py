@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node, state
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, every_page, gone, newest_first, node, state
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 FULL_NODE = node("h", "hypothesis", title="T", text="X", status="open", tags=["a"], meta={"m": [1, None, {"n": 2}]})
 
 
-def ids(room: Room, **asked: Any) -> list[str]:
+def ids(room: ReasoningTools, **asked: Any) -> list[str]:
     return list(room.nodes(**asked))
 
 
-def changes(room: Room, from_: str, to: str, **asked: Any) -> list[Any]:
+def changes(room: ReasoningTools, from_: str, to: str, **asked: Any) -> list[Any]:
     """Return the node ids and edge keys of a diff, newest first."""
     rows = newest_first(room, "graph_diff", "changes", from_=from_, to=to, **asked)
     return [row["id"] if row["kind"] == "node" else tuple(row["key"].values()) for row in rows]
 
 
 @holds("4 graph_apply: answers the four counts and the last version")
-def test_applying_returns_counts_and_the_last_version(room: Room) -> None:
+def test_applying_returns_counts_and_the_last_version(room: ReasoningTools) -> None:
     room("init")
     answer = room.apply(node("a"), node("b"), edge("a", "to", "b"), edge("b", "to", "a"), gone("a", "to", "b"))
     assert set(answer) == {"workspace", "branch", "doc", "applied", "last_seq", "last_ts_ms"}
@@ -38,7 +38,7 @@ def test_applying_returns_counts_and_the_last_version(room: Room) -> None:
 
 
 @holds("4 graph model: the fields of nodes and edges")
-def test_a_node_is_returned_unchanged(room: Room) -> None:
+def test_a_node_is_returned_unchanged(room: ReasoningTools) -> None:
     answer = room.apply(FULL_NODE)
     [found] = room("graph_query")["nodes"]
     assert found == {
@@ -49,13 +49,13 @@ def test_a_node_is_returned_unchanged(room: Room) -> None:
 
 
 @holds("4 graph model: the fields of nodes and edges")
-def test_what_a_node_does_not_have_is_left_out(room: Room) -> None:
+def test_what_a_node_does_not_have_is_left_out(room: ReasoningTools) -> None:
     room.apply(node("a", "note"))
     assert state(room.nodes()["a"]) == {"id": "a", "type": "note", "tags": [], "deleted": False}
 
 
 @holds("4 graph model: the fields of nodes and edges")
-def test_an_edge_is_returned_unchanged(room: Room) -> None:
+def test_an_edge_is_returned_unchanged(room: ReasoningTools) -> None:
     answer = room.apply(node("a"), node("b"), edge("a", "supports", "b", meta={"w": 1}))
     [found] = room("graph_query")["edges"]
     assert found == {
@@ -65,7 +65,7 @@ def test_an_edge_is_returned_unchanged(room: Room) -> None:
 
 
 @holds("4 graph_apply: answers the four counts and the last version")
-def test_a_graph_is_written_on_the_checkout_or_the_given_branch(room: Room) -> None:
+def test_a_graph_is_written_on_the_checkout_or_the_given_branch(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     assert room.apply(node("m"), branch="main", doc="ideas")["doc"] == "ideas"
@@ -77,14 +77,14 @@ def test_a_graph_is_written_on_the_checkout_or_the_given_branch(room: Room) -> N
 
 
 @holds("shapes: an upsert replaces the whole node")
-def test_an_upsert_replaces_the_whole_node(room: Room) -> None:
+def test_an_upsert_replaces_the_whole_node(room: ReasoningTools) -> None:
     room.apply(FULL_NODE)
     room.apply(node("h", "question"))
     assert state(room.nodes()["h"]) == {"id": "h", "type": "question", "tags": [], "deleted": False}
 
 
 @holds("4 graph model: the fields of nodes and edges")
-def test_an_edge_is_identified_by_both_ends_and_rel(room: Room) -> None:
+def test_an_edge_is_identified_by_both_ends_and_rel(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b", meta={"v": 1}), edge("a", "s", "b"), edge("b", "r", "a"))
     room.apply(edge("a", "r", "b", meta={"v": 2}))
     found = room.edges()
@@ -95,7 +95,7 @@ def test_an_edge_is_identified_by_both_ends_and_rel(room: Room) -> None:
 
 
 @holds("4 graph_apply: each operation creates a new version")
-def test_every_operation_creates_a_version_with_a_higher_number(room: Room) -> None:
+def test_every_operation_creates_a_version_with_a_higher_number(room: ReasoningTools) -> None:
     first = room.apply(node("a"))["last_seq"]
     second = room.apply(node("a"))["last_seq"]
     assert second > first
@@ -105,7 +105,7 @@ def test_every_operation_creates_a_version_with_a_higher_number(room: Room) -> N
 
 
 @holds("4 graph_apply: each operation creates a new version")
-def test_operations_see_the_effects_of_earlier_ones(room: Room) -> None:
+def test_operations_see_the_effects_of_earlier_ones(room: ReasoningTools) -> None:
     answer = room.apply(node("a"), edge("a", "r", "a"), gone("a"), node("a", title="again"))
     assert answer["applied"] == {"nodes_upserted": 2, "nodes_deleted": 1, "edges_upserted": 1, "edges_deleted": 1}
     assert state(room.nodes()["a"]) == {"id": "a", "type": "note", "title": "again", "tags": [], "deleted": False}
@@ -113,7 +113,7 @@ def test_operations_see_the_effects_of_earlier_ones(room: Room) -> None:
 
 
 @holds("decisions §3: node_delete tombstones its edges too; deleting a missing node is NOT_FOUND")
-def test_deleting_a_node_leaves_a_tombstone_and_deletes_its_edges(room: Room) -> None:
+def test_deleting_a_node_leaves_a_tombstone_and_deletes_its_edges(room: ReasoningTools) -> None:
     room.apply(*(node(name) for name in "abc"), edge("a", "r", "b"), edge("b", "r", "a"), edge("b", "r", "c"))
     answer = room.apply(gone("a"))
     assert answer["applied"] == {"nodes_upserted": 0, "nodes_deleted": 1, "edges_upserted": 0, "edges_deleted": 2}
@@ -127,7 +127,7 @@ def test_deleting_a_node_leaves_a_tombstone_and_deletes_its_edges(room: Room) ->
 
 
 @holds("decisions §3: node_delete tombstones its edges too; deleting a missing node is NOT_FOUND")
-def test_deleting_a_missing_node_or_edge_is_not_found_and_nothing_is_applied(room: Room) -> None:
+def test_deleting_a_missing_node_or_edge_is_not_found_and_nothing_is_applied(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.apply(gone("b"))
     for op in (gone("typo"), gone("b"), gone("a", "r", "b"), gone("a", "s", "b"), gone("b", "r", "a")):
@@ -137,13 +137,13 @@ def test_deleting_a_missing_node_or_edge_is_not_found_and_nothing_is_applied(roo
 
 
 @holds("shapes: empty ops are invalid; edges may dangle")
-def test_edges_may_have_missing_ends(room: Room) -> None:
+def test_edges_may_have_missing_ends(room: ReasoningTools) -> None:
     room.apply(edge("x", "r", "y"))
     room.apply(gone("x", "r", "y"))
 
 
 @holds("decisions §3: node_delete tombstones its edges too; deleting a missing node is NOT_FOUND")
-def test_a_deletion_on_a_branch_does_not_change_its_base(room: Room) -> None:
+def test_a_deletion_on_a_branch_does_not_change_its_base(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.branch("b")
     answer = room.apply(gone("a"), branch="b")
@@ -166,14 +166,14 @@ BAD_OPS: list[Any] = [
 
 @holds("4 graph_apply: atomic")
 @pytest.mark.parametrize("op", BAD_OPS, ids=str)
-def test_a_bad_operation_is_refused_with_its_path_and_nothing_is_applied(room: Room, op: Any) -> None:
+def test_a_bad_operation_is_refused_with_its_path_and_nothing_is_applied(room: ReasoningTools, op: Any) -> None:
     room.apply(node("a"), edge("a", "r", "b"))
     error = room.refuses("INVALID_REQUEST", "graph_apply", ops=[node("new"), op])
     assert "ops[1]" in error.message
 
 
 @holds("shapes: empty ops are invalid; edges may dangle")
-def test_a_batch_has_at_least_one_operation_and_at_most_ten_thousand(room: Room) -> None:
+def test_a_batch_has_at_least_one_operation_and_at_most_ten_thousand(room: ReasoningTools) -> None:
     room("init")
     room.refuses("INVALID_REQUEST", "graph_apply", ops=[])
     room.refuses("INVALID_REQUEST", "graph_apply")
@@ -187,7 +187,7 @@ BAD_IDS = ["", " ", "a|b", "|", "a\nb", "a\x00", "a\x7f", "x" * 257, "task:TASK-
 
 @holds("4 type discipline: keys are strictly validated, task: and step: reserved")
 @pytest.mark.parametrize("id", BAD_IDS)
-def test_a_bad_or_reserved_id_is_refused_in_every_position(room: Room, id: str) -> None:
+def test_a_bad_or_reserved_id_is_refused_in_every_position(room: ReasoningTools, id: str) -> None:
     room.apply(node("a"))
     for op in (
         node(id), gone(id), edge(id, "r", "a"), edge("a", "r", id), gone(id, "r", "a"), gone("a", "r", id)
@@ -197,14 +197,14 @@ def test_a_bad_or_reserved_id_is_refused_in_every_position(room: Room, id: str) 
 
 @holds("4 type discipline: keys are strictly validated, task: and step: reserved")
 @pytest.mark.parametrize("word", ["", " ", "a|b", "a\nb", "a\x9f", "x" * 129])
-def test_a_bad_type_or_rel_is_refused(room: Room, word: str) -> None:
+def test_a_bad_type_or_rel_is_refused(room: ReasoningTools, word: str) -> None:
     room.apply(node("a"))
     for op in (node("a", word), edge("a", word, "a"), gone("a", word, "a")):
         assert "ops[0]" in room.refuses("INVALID_REQUEST", "graph_apply", ops=[op]).message
 
 
 @holds("4 type discipline: keys are strictly validated, task: and step: reserved")
-def test_ids_types_and_rels_are_stored_unchanged(room: Room) -> None:
+def test_ids_types_and_rels_are_stored_unchanged(room: ReasoningTools) -> None:
     names = ["x" * 256, "A", "a", "caf\u00e9", "cafe\u0301", "CARD-1", "a b:c", "tasks:1", "\U0001f331" * 256]
     room.apply(*(node(name, "Ty pe" + "x" * 123) for name in names), edge("A", "Rel!" + "x" * 124, "a"))
     assert sorted(room.nodes()) == sorted(names)
@@ -213,13 +213,13 @@ def test_ids_types_and_rels_are_stored_unchanged(room: Room) -> None:
 
 
 @holds("4 type discipline: tags are lower-cased, deduplicated and sorted")
-def test_tags_of_nodes_are_lower_case_unique_and_sorted(room: Room) -> None:
+def test_tags_of_nodes_are_lower_case_unique_and_sorted(room: ReasoningTools) -> None:
     room.apply(node("a", tags=["Zeta", " alpha ", "zeta", "ÄPFEL", "Alpha"]))
     assert room.nodes()["a"]["tags"] == ["alpha", "zeta", "äpfel"]
 
 
 @holds("4 graph_query: nodes, edges and the page, newest first")
-def test_a_query_returns_nodes_edges_and_the_page(room: Room) -> None:
+def test_a_query_returns_nodes_edges_and_the_page(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     answer = room("graph_query")
     assert set(answer) == {"branch", "doc", "nodes", "edges", "pagination", "truncated"}
@@ -228,7 +228,7 @@ def test_a_query_returns_nodes_edges_and_the_page(room: Room) -> None:
 
 
 @holds("4 graph_query: nodes, edges and the page, newest first")
-def test_nodes_are_listed_newest_first_and_only_in_their_latest_version(room: Room) -> None:
+def test_nodes_are_listed_newest_first_and_only_in_their_latest_version(room: ReasoningTools) -> None:
     room.apply(*(node(name, title="old") for name in "abcd"))
     room.apply(node("b", title="new"))
     assert ids(room) == ["b", "d", "c", "a"]
@@ -240,7 +240,7 @@ def test_nodes_are_listed_newest_first_and_only_in_their_latest_version(room: Ro
 
 
 @holds("decisions §3: the latest version per key is fixed before filters and cursor apply")
-def test_filters_match_the_latest_version_only(room: Room) -> None:
+def test_filters_match_the_latest_version_only(room: ReasoningTools) -> None:
     was: dict[str, Any] = {"type": "old", "title": "old", "status": "old", "tags": ["old"]}
     room.apply(node("a", **was), node("b", **was), node("c", **was))
     last = room.nodes()["c"]["last_seq"]
@@ -252,7 +252,7 @@ def test_filters_match_the_latest_version_only(room: Room) -> None:
 
 
 @holds("shapes: filters are a string or a list, text a literal substring in any case")
-def test_a_query_narrows_by_every_filter_alone_and_together(room: Room) -> None:
+def test_a_query_narrows_by_every_filter_alone_and_together(room: ReasoningTools) -> None:
     room.apply(
         node("a", "question", title="Why slow?", status="open", tags=["db", "perf"]),
         node("b", "question", text="Who asked why", status="closed", tags=["perf"]),
@@ -273,7 +273,7 @@ def test_a_query_narrows_by_every_filter_alone_and_together(room: Room) -> None:
 
 
 @holds("shapes: filters are a string or a list, text a literal substring in any case")
-def test_text_is_found_in_any_case_of_any_script(room: Room) -> None:
+def test_text_is_found_in_any_case_of_any_script(room: ReasoningTools) -> None:
     room.apply(node("a", title="ÄPFEL und Öl"), node("b", text="straße ΣΊΣΥΦΟΣ"))
     for text, expected in (("äpfel", ["a"]), ("ÖL", ["a"]), ("STRA", ["b"]), ("σίσυ", ["b"]), ("apfel", [])):
         assert ids(room, text=text) == expected, text
@@ -281,7 +281,7 @@ def test_text_is_found_in_any_case_of_any_script(room: Room) -> None:
 
 @holds("4 graph_query: nodes, edges and the page, newest first")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5])
-def test_pages_of_a_filtered_query_show_every_node_once(room: Room, limit: int) -> None:
+def test_pages_of_a_filtered_query_show_every_node_once(room: ReasoningTools, limit: int) -> None:
     for number in range(6):
         room.apply(node(f"n{number}", "odd" if number % 2 else "even", tags=["t"]))
     room.branch("b")
@@ -296,7 +296,7 @@ def test_pages_of_a_filtered_query_show_every_node_once(room: Room, limit: int) 
 
 
 @holds("4 graph_query: nodes, edges and the page, newest first")
-def test_a_query_shows_50_nodes_by_default_and_at_most_200(room: Room) -> None:
+def test_a_query_shows_50_nodes_by_default_and_at_most_200(room: ReasoningTools) -> None:
     room.apply(*(node(str(number)) for number in range(201)))
     assert room("graph_query")["pagination"]["count"] == 50
     answer = room("graph_query", limit=100_000)
@@ -304,7 +304,7 @@ def test_a_query_shows_50_nodes_by_default_and_at_most_200(room: Room) -> None:
 
 
 @holds("4 graph_query: edges between the returned nodes, bounded by edges_limit")
-def test_a_query_shows_edges_between_the_shown_nodes(room: Room) -> None:
+def test_a_query_shows_edges_between_the_shown_nodes(room: ReasoningTools) -> None:
     room.apply(*(node(name, "x" if name == "c" else "y") for name in "abc"))
     room.apply(edge("a", "r", "b"), edge("b", "r", "c"), edge("a", "r", "out"))
     assert sorted(room.edges()) == [("a", "r", "b"), ("b", "r", "c")]
@@ -315,7 +315,7 @@ def test_a_query_shows_edges_between_the_shown_nodes(room: Room) -> None:
 
 
 @holds("4 graph_query: edges between the returned nodes, bounded by edges_limit")
-def test_edges_can_be_left_out_and_are_bounded(room: Room) -> None:
+def test_edges_can_be_left_out_and_are_bounded(room: ReasoningTools) -> None:
     room.apply(node("a"), *(edge("a", f"r{number}", "a") for number in range(201)))
     assert room("graph_query", include_edges=False)["edges"] == []
     newest = [f"r{number}" for number in range(200, 197, -1)]
@@ -326,7 +326,7 @@ def test_edges_can_be_left_out_and_are_bounded(room: Room) -> None:
 
 
 @holds("decisions §3: queries return live nodes unless include_deleted")
-def test_deleted_nodes_and_edges_are_shown_on_request_only(room: Room) -> None:
+def test_deleted_nodes_and_edges_are_shown_on_request_only(room: ReasoningTools) -> None:
     room.apply(node("a", title="x", tags=["t"]), node("b"), edge("a", "r", "b"), edge("b", "r", "b"))
     room.apply(gone("a"))
     assert ids(room) == ["b"]
@@ -337,7 +337,7 @@ def test_deleted_nodes_and_edges_are_shown_on_request_only(room: Room) -> None:
 
 
 @holds("4 graph_validate: every end of an edge is a live node of the same view")
-def test_a_good_graph_is_valid(room: Room) -> None:
+def test_a_good_graph_is_valid(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"), edge("b", "r", "a"), edge("a", "s", "a"))
     room.apply(gone("a", "s", "a"))
     answer = room("graph_validate")
@@ -346,7 +346,7 @@ def test_a_good_graph_is_valid(room: Room) -> None:
 
 
 @holds("4 graph_validate: every end of an edge is a live node of the same view")
-def test_an_edge_without_a_live_node_at_each_end_is_an_error(room: Room) -> None:
+def test_an_edge_without_a_live_node_at_each_end_is_an_error(room: ReasoningTools) -> None:
     room.apply(node("a"), edge("a", "r", "x"), edge("y", "r", "z"), edge("a", "r", "a"))
     answer = room("graph_validate")
     assert answer["ok"] is False
@@ -359,7 +359,7 @@ def test_an_edge_without_a_live_node_at_each_end_is_an_error(room: Room) -> None
 
 
 @holds("4 graph_validate: every end of an edge is a live node of the same view")
-def test_validation_covers_the_given_branch(room: Room) -> None:
+def test_validation_covers_the_given_branch(room: ReasoningTools) -> None:
     room.apply(edge("a", "r", "b"))
     room.branch("b")
     room.apply(node("a"), node("b"), branch="b")
@@ -371,7 +371,7 @@ def test_validation_covers_the_given_branch(room: Room) -> None:
 
 
 @holds("4 graph_validate: errors are bounded by max_errors")
-def test_50_errors_are_shown_by_default(room: Room) -> None:
+def test_50_errors_are_shown_by_default(room: ReasoningTools) -> None:
     room.apply(*(edge(f"n{number}", "r", "x") for number in range(60)))
     answer = room("graph_validate")
     assert (len(answer["errors"]), answer["truncated"], answer["ok"]) == (50, True, False)
@@ -384,7 +384,7 @@ def test_50_errors_are_shown_by_default(room: Room) -> None:
 
 
 @holds("4 graph_diff: states of to that differ from from, newest first")
-def test_a_graph_diff_returns_states_of_the_second_branch(room: Room) -> None:
+def test_a_graph_diff_returns_states_of_the_second_branch(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.branch("b")
     room.apply(node("a", title="changed"), edge("a", "r", "b", meta={"m": 1}), node("c"), branch="b")
@@ -401,7 +401,7 @@ def test_a_graph_diff_returns_states_of_the_second_branch(room: Room) -> None:
 
 
 @holds("4 graph_diff: a deletion is a tombstone")
-def test_a_deletion_is_shown_as_a_tombstone(room: Room) -> None:
+def test_a_deletion_is_shown_as_a_tombstone(room: ReasoningTools) -> None:
     room.apply(node("a"), node("b"), edge("a", "r", "b"))
     room.branch("b")
     room.apply(gone("a"), branch="b")
@@ -412,7 +412,7 @@ def test_a_deletion_is_shown_as_a_tombstone(room: Room) -> None:
 
 
 @holds("4 graph_diff: states of to that differ from from, newest first")
-def test_a_node_on_the_first_branch_only_is_no_change(room: Room) -> None:
+def test_a_node_on_the_first_branch_only_is_no_change(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.apply(node("a"), branch="b")
@@ -420,7 +420,7 @@ def test_a_node_on_the_first_branch_only_is_no_change(room: Room) -> None:
 
 
 @holds("decisions §3: equality in diff and merge ignores bookkeeping")
-def test_equal_states_with_different_versions_are_no_change(room: Room) -> None:
+def test_equal_states_with_different_versions_are_no_change(room: ReasoningTools) -> None:
     room.apply(node("a", title="x", tags=["t", "u"], meta={"k": 1, "l": 2}), node("b"))
     room.branch("b")
     room.apply(node("a", title="x", tags=["U", "t"], meta={"l": 2, "k": 1}), branch="b")
@@ -438,7 +438,7 @@ def test_equal_states_with_different_versions_are_no_change(room: Room) -> None:
     [{"type": "t"}, {"title": "x"}, {"text": "x"}, {"status": "x"}, {"tags": ["x"]}, {"meta": {"m": 1}}],
     ids=str,
 )
-def test_every_field_of_a_node_makes_a_difference(room: Room, changed: dict[str, Any]) -> None:
+def test_every_field_of_a_node_makes_a_difference(room: ReasoningTools, changed: dict[str, Any]) -> None:
     room.apply(node("a"))
     room.branch("b")
     room.apply(node("a", **changed), branch="b")
@@ -447,7 +447,7 @@ def test_every_field_of_a_node_makes_a_difference(room: Room, changed: dict[str,
 
 @holds("4 graph_diff: states of to that differ from from, newest first")
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
-def test_pages_of_a_graph_diff_show_every_change_once_newest_first(room: Room, limit: int) -> None:
+def test_pages_of_a_graph_diff_show_every_change_once_newest_first(room: ReasoningTools, limit: int) -> None:
     room.apply(*(node(str(number)) for number in range(6)))
     room.branch("b")
     room.apply(*(node(str(number), title="x") for number in (4, 1, 3)), gone("5"), edge("0", "r", "0"), branch="b")
@@ -456,7 +456,7 @@ def test_pages_of_a_graph_diff_show_every_change_once_newest_first(room: Room, l
 
 
 @holds("4 graph_diff: states of to that differ from from, newest first")
-def test_a_graph_diff_covers_one_document_and_requires_known_branches(room: Room) -> None:
+def test_a_graph_diff_covers_one_document_and_requires_known_branches(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.apply(node("a"), doc="ideas", branch="b")
@@ -469,7 +469,7 @@ def test_a_graph_diff_covers_one_document_and_requires_known_branches(room: Room
 
 
 @holds("4 graph_apply: answers the four counts and the last version")
-def test_versions_have_the_time_of_their_write(timed: Room, clock: Clock) -> None:
+def test_versions_have_the_time_of_their_write(timed: ReasoningTools, clock: Clock) -> None:
     timed.apply(node("a"))
     clock.advance(5)
     answer = timed.apply(node("b"))

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node, state
-from support.beside import dump
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, every_page, gone, newest_first, node, state
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
 
 
-def merge(room: Room, from_: str = "b", into: str = "main", **asked: Any) -> tuple[int, int, int]:
+def merge(room: ReasoningTools, from_: str = "b", into: str = "main", **asked: Any) -> tuple[int, int, int]:
     """Merge all pages and return the merged, skipped and newly conflicting keys."""
     pages = every_page(room, "graph_merge", from_=from_, into=into, **asked)
     for page in pages:
@@ -25,19 +25,21 @@ def merge(room: Room, from_: str = "b", into: str = "main", **asked: Any) -> tup
     return total[0], total[1], total[2]
 
 
-def versions(room: Room, branch: str) -> dict[Any, int]:
+def versions(room: ReasoningTools, branch: str) -> dict[Any, int]:
     """Return the number of the current version of every key of a small graph."""
     found = {key: one["last_seq"] for key, one in room.nodes(branch, include_deleted=True).items()}
     return {**found, **{key: one["last_seq"] for key, one in room.edges(branch, include_deleted=True).items()}}
 
 
-def title(room: Room, branch: str = "main", id: str = "n") -> str | None:
+def title(room: ReasoningTools, branch: str = "main", id: str = "n") -> str | None:
     """Return the title of a node, None if it does not exist."""
     found: str | None = room.nodes(branch).get(id, {}).get("title")
     return found
 
 
-def apart(room: Room, base: str | None = "base", theirs: str | None = "theirs", ours: str | None = "ours") -> str:
+def apart(
+    room: ReasoningTools, base: str | None = "base", theirs: str | None = "theirs", ours: str | None = "ours"
+) -> str:
     """Change node n differently on branch b and on main, merge, and return the id of the conflict."""
     room("init")
     if base is not None:
@@ -53,7 +55,7 @@ def apart(room: Room, base: str | None = "base", theirs: str | None = "theirs", 
 
 
 @holds("4 graph_merge: keys changed on from come into its base")
-def test_a_merge_returns_its_counts_and_the_page(room: Room) -> None:
+def test_a_merge_returns_its_counts_and_the_page(room: ReasoningTools) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(node("n", title="changed"), branch="b")
@@ -66,7 +68,7 @@ def test_a_merge_returns_its_counts_and_the_page(room: Room) -> None:
 
 
 @holds("4 graph_merge: keys changed on from come into its base")
-def test_changes_on_a_branch_are_merged_into_its_base(room: Room) -> None:
+def test_changes_on_a_branch_are_merged_into_its_base(room: ReasoningTools) -> None:
     room.apply(*(node(name) for name in ("kept", "changed", "dropped", "end")), edge("kept", "r", "end"))
     room.branch("b")
     room.apply(
@@ -85,7 +87,7 @@ def test_changes_on_a_branch_are_merged_into_its_base(room: Room) -> None:
 
 
 @holds("4 graph_merge: keys changed on from come into its base")
-def test_only_changes_on_the_branch_are_merged(room: Room) -> None:
+def test_only_changes_on_the_branch_are_merged(room: ReasoningTools) -> None:
     room.apply(node("a"), node("n"))
     room.branch("b")
     room.apply(node("a", title="main's own"), node("m"), branch="main")
@@ -97,7 +99,7 @@ def test_only_changes_on_the_branch_are_merged(room: Room) -> None:
 
 
 @holds("4 graph_merge: only into the base")
-def test_a_branch_is_merged_into_its_base_only(room: Room) -> None:
+def test_a_branch_is_merged_into_its_base_only(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.branch("sibling")
@@ -113,7 +115,7 @@ def test_a_branch_is_merged_into_its_base_only(room: Room) -> None:
 
 
 @holds("decisions §3: merging twice adds nothing and creates no conflict")
-def test_merging_a_graph_twice_adds_nothing(room: Room) -> None:
+def test_merging_a_graph_twice_adds_nothing(room: ReasoningTools) -> None:
     room.apply(node("n"), node("x"), edge("n", "r", "x"))
     room.branch("b")
     room.apply(node("n", title="changed"), gone("x"), node("new"), branch="b")
@@ -125,7 +127,7 @@ def test_merging_a_graph_twice_adds_nothing(room: Room) -> None:
 
 
 @holds("decisions §3: equality in diff and merge ignores bookkeeping")
-def test_merged_states_are_equal_on_both_branches(room: Room) -> None:
+def test_merged_states_are_equal_on_both_branches(room: ReasoningTools) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(node("n", title="changed"), node("new", tags=["t"]), edge("n", "r", "new"), branch="b")
@@ -135,7 +137,7 @@ def test_merged_states_are_equal_on_both_branches(room: Room) -> None:
 
 
 @holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
-def test_the_same_change_on_both_sides_is_no_conflict(room: Room) -> None:
+def test_the_same_change_on_both_sides_is_no_conflict(room: ReasoningTools) -> None:
     room.apply(node("n"), node("x"))
     room.branch("b")
     for branch in ("b", "main"):
@@ -146,7 +148,7 @@ def test_the_same_change_on_both_sides_is_no_conflict(room: Room) -> None:
 
 
 @holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
-def test_a_change_and_back_is_no_change(room: Room) -> None:
+def test_a_change_and_back_is_no_change(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     room.apply(node("n", title="else"), node("n", title="base"), node("new"), gone("new"), branch="b")
@@ -156,7 +158,7 @@ def test_a_change_and_back_is_no_change(room: Room) -> None:
 
 
 @holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
-def test_a_key_changed_differently_on_both_sides_is_a_conflict_and_not_applied(room: Room) -> None:
+def test_a_key_changed_differently_on_both_sides_is_a_conflict_and_not_applied(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"), node("free"))
     room.branch("b")
     room.apply(node("n", title="theirs"), node("free", title="changed"), branch="b")
@@ -169,7 +171,7 @@ def test_a_key_changed_differently_on_both_sides_is_a_conflict_and_not_applied(r
 
 
 @holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
-def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: Room) -> None:
+def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: ReasoningTools) -> None:
     conflict_id = apart(room)
     answer = room("graph_conflicts", into="main")
     assert set(answer) == {"into", "doc", "conflicts", "pagination", "truncated"}
@@ -189,7 +191,7 @@ def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: Room) -> None
 
 
 @holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
-def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: Room) -> None:
+def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: ReasoningTools) -> None:
     room.apply(node("x"), node("y"), edge("x", "r", "y"))
     room.branch("b")
     room.apply(edge("x", "r", "y", meta={"m": "theirs"}), branch="b")
@@ -209,7 +211,7 @@ def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: Room) -> None:
     [("base", None, "ours"), ("base", "theirs", None), (None, "theirs", "ours"), ("base", "theirs", "ours")],
 )
 def test_changes_deletions_and_additions_can_conflict(
-    room: Room, base: str | None, theirs: str | None, ours: str | None
+    room: ReasoningTools, base: str | None, theirs: str | None, ours: str | None
 ) -> None:
     shown = room.conflict(apart(room, base, theirs, ours))
     assert title(room) == ours
@@ -220,7 +222,7 @@ def test_changes_deletions_and_additions_can_conflict(
 
 
 @holds("decisions §3: finding a conflict again finds the same one")
-def test_a_conflict_found_again_keeps_its_id(room: Room) -> None:
+def test_a_conflict_found_again_keeps_its_id(room: ReasoningTools) -> None:
     conflict_id = apart(room)
     for _ in range(2):
         answer = room("graph_merge", from_="b", into="main")
@@ -230,7 +232,7 @@ def test_a_conflict_found_again_keeps_its_id(room: Room) -> None:
 
 
 @holds("4 graph_merge: dry_run discovers without writing")
-def test_a_dry_run_predicts_merges_and_conflicts_and_writes_nothing(room: Room) -> None:
+def test_a_dry_run_predicts_merges_and_conflicts_and_writes_nothing(room: ReasoningTools) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(node("n", title="theirs"), node("new"), node("same"), branch="b")
@@ -245,7 +247,7 @@ def test_a_dry_run_predicts_merges_and_conflicts_and_writes_nothing(room: Room) 
 
 
 @holds("shapes: after a merge the last merged version is the base")
-def test_a_key_that_changes_again_after_a_merge_is_merged_again(room: Room) -> None:
+def test_a_key_that_changes_again_after_a_merge_is_merged_again(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     for said in ("one", "two", "three"):
@@ -261,7 +263,7 @@ def test_a_key_that_changes_again_after_a_merge_is_merged_again(room: Room) -> N
 
 
 @holds("shapes: after a merge the last merged version is the base")
-def test_changes_of_the_base_after_a_merge_are_not_overwritten(room: Room) -> None:
+def test_changes_of_the_base_after_a_merge_are_not_overwritten(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     room.apply(node("n", title="merged"), branch="b")
@@ -276,7 +278,7 @@ def test_changes_of_the_base_after_a_merge_are_not_overwritten(room: Room) -> No
 
 
 @holds("shapes: after a merge the last merged version is the base")
-def test_the_same_change_on_both_sides_is_the_base_of_later_merges(room: Room) -> None:
+def test_the_same_change_on_both_sides_is_the_base_of_later_merges(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     for branch in ("b", "main"):
@@ -288,7 +290,7 @@ def test_the_same_change_on_both_sides_is_the_base_of_later_merges(room: Room) -
 
 
 @holds("decisions §3: merging twice adds nothing and creates no conflict")
-def test_an_equal_state_at_a_merge_is_no_conflict_after_a_change_on_one_side(room: Room) -> None:
+def test_an_equal_state_at_a_merge_is_no_conflict_after_a_change_on_one_side(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     for branch in ("b", "main"):
@@ -300,7 +302,7 @@ def test_an_equal_state_at_a_merge_is_no_conflict_after_a_change_on_one_side(roo
 
 
 @holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
-def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
+def test_use_from_writes_their_state_as_a_new_version(room: ReasoningTools) -> None:
     conflict_id = apart(room)
     before = room.nodes()["n"]["last_seq"]
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
@@ -314,7 +316,7 @@ def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
 
 
 @holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
-def test_use_into_keeps_our_state(room: Room) -> None:
+def test_use_into_keeps_our_state(room: ReasoningTools) -> None:
     conflict_id = apart(room)
     before = versions(room, "main")
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
@@ -332,14 +334,14 @@ def test_use_into_keeps_our_state(room: Room) -> None:
 
 @holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
 @pytest.mark.parametrize(("theirs", "ours"), [(None, "ours"), ("theirs", None)])
-def test_a_deletion_can_win_or_lose(room: Room, theirs: str | None, ours: str | None) -> None:
+def test_a_deletion_can_win_or_lose(room: ReasoningTools, theirs: str | None, ours: str | None) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room, "base", theirs, ours), resolution="use_from")
     assert title(room) == theirs
 
 
 @holds("4 graph_conflict_resolve: use_from writes their state, use_into keeps ours")
 @pytest.mark.parametrize("resolution", ["use_from", "use_into"])
-def test_a_resolved_conflict_is_not_created_again(room: Room, resolution: str) -> None:
+def test_a_resolved_conflict_is_not_created_again(room: ReasoningTools, resolution: str) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room), resolution=resolution)
     before = versions(room, "main")
     assert merge(room) == (0, 1, 0)
@@ -348,7 +350,7 @@ def test_a_resolved_conflict_is_not_created_again(room: Room, resolution: str) -
 
 
 @holds("shapes: after a merge the last merged version is the base")
-def test_an_accepted_state_is_the_base_of_later_merges(room: Room) -> None:
+def test_an_accepted_state_is_the_base_of_later_merges(room: ReasoningTools) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room), resolution="use_from")
     room.apply(node("n", title="further"), branch="b")
     assert merge(room) == (1, 0, 0)
@@ -356,7 +358,7 @@ def test_an_accepted_state_is_the_base_of_later_merges(room: Room) -> None:
 
 
 @holds("shapes: after a merge the last merged version is the base")
-def test_a_rejected_state_conflicts_again_when_it_changes(room: Room) -> None:
+def test_a_rejected_state_conflicts_again_when_it_changes(room: ReasoningTools) -> None:
     first = apart(room)
     room("graph_conflict_resolve", conflict_id=first, resolution="use_into")
     room.apply(node("n", title="further"), branch="b")
@@ -367,7 +369,7 @@ def test_a_rejected_state_conflicts_again_when_it_changes(room: Room) -> None:
 
 
 @holds("decisions §3: resolving again the same way is a no-op, differently a conflict")
-def test_repeating_a_resolution_changes_nothing(room: Room) -> None:
+def test_repeating_a_resolution_changes_nothing(room: ReasoningTools) -> None:
     conflict_id = apart(room)
     room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
     shown, before = room.conflict(conflict_id), versions(room, "main")
@@ -378,14 +380,14 @@ def test_repeating_a_resolution_changes_nothing(room: Room) -> None:
 
 @holds("decisions §3: resolving again the same way is a no-op, differently a conflict")
 @pytest.mark.parametrize(("first", "second"), [("use_from", "use_into"), ("use_into", "use_from")])
-def test_a_conflict_resolved_another_way_is_a_conflict(room: Room, first: str, second: str) -> None:
+def test_a_conflict_resolved_another_way_is_a_conflict(room: ReasoningTools, first: str, second: str) -> None:
     conflict_id = apart(room)
     room("graph_conflict_resolve", conflict_id=conflict_id, resolution=first)
     room.refuses("CONFLICT", "graph_conflict_resolve", conflict_id=conflict_id, resolution=second)
 
 
 @holds("decisions §3: resolving again the same way is a no-op, differently a conflict")
-def test_an_unknown_conflict_is_not_found_and_an_unknown_resolution_refused(room: Room) -> None:
+def test_an_unknown_conflict_is_not_found_and_an_unknown_resolution_refused(room: ReasoningTools) -> None:
     conflict_id = apart(room)
     room.another("Other")("init")
     for where, unknown in ((room, "CONFLICT-0123456789abcdef"), (room, "typo"), (room.another("Other"), conflict_id)):
@@ -396,7 +398,7 @@ def test_an_unknown_conflict_is_not_found_and_an_unknown_resolution_refused(room
 
 
 @holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
-def test_conflicts_are_listed_by_status_or_all(room: Room) -> None:
+def test_conflicts_are_listed_by_status_or_all(room: ReasoningTools) -> None:
     room.apply(node("n"), node("o"))
     room.branch("b")
     for branch in ("b", "main"):
@@ -410,7 +412,7 @@ def test_conflicts_are_listed_by_status_or_all(room: Room) -> None:
 
 
 @holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
-def test_conflicts_are_listed_by_destination_and_document(room: Room) -> None:
+def test_conflicts_are_listed_by_destination_and_document(room: ReasoningTools) -> None:
     apart(room)
     room.branch("other", "main")
     assert room.conflicts("other") == []
@@ -422,7 +424,7 @@ def test_conflicts_are_listed_by_destination_and_document(room: Room) -> None:
 
 @holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_pages_of_conflicts_show_each_once_newest_first(room: Room, limit: int) -> None:
+def test_pages_of_conflicts_show_each_once_newest_first(room: ReasoningTools, limit: int) -> None:
     room("init")
     room.branch("b")
     for number in range(5):
@@ -436,7 +438,7 @@ def test_pages_of_conflicts_show_each_once_newest_first(room: Room, limit: int) 
 
 @holds("4 graph_merge: large merges go on with the next cursor")
 @pytest.mark.parametrize("limit", [1, 2, 3, 1000])
-def test_a_large_graph_merge_is_paged(room: Room, limit: int) -> None:
+def test_a_large_graph_merge_is_paged(room: ReasoningTools, limit: int) -> None:
     room.apply(node("n"))
     room.branch("b")
     room.apply(*(node(str(number)) for number in range(5)), node("n", title="theirs"), node("same"), branch="b")
@@ -448,7 +450,7 @@ def test_a_large_graph_merge_is_paged(room: Room, limit: int) -> None:
 
 
 @holds("4 graph_merge: large merges go on with the next cursor")
-def test_a_merge_page_has_200_keys_by_default_and_at_most_1000(room: Room) -> None:
+def test_a_merge_page_has_200_keys_by_default_and_at_most_1000(room: ReasoningTools) -> None:
     room.branch("b")
     assert room("graph_merge", from_="b", into="main")["pagination"]["limit"] == 200
     assert room("graph_merge", from_="b", into="main", limit=99_999)["pagination"]["limit"] == 1000
@@ -457,7 +459,7 @@ def test_a_merge_page_has_200_keys_by_default_and_at_most_1000(room: Room) -> No
 
 
 @holds("4 graph_merge: keys changed on from come into its base")
-def test_a_graph_merge_covers_one_document_graph_by_default(room: Room) -> None:
+def test_a_graph_merge_covers_one_document_graph_by_default(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room.apply(node("n"), branch="b")
@@ -470,7 +472,7 @@ def test_a_graph_merge_covers_one_document_graph_by_default(room: Room) -> None:
 
 
 @holds("decisions §3: finding a conflict again finds the same one")
-def test_a_newer_conflict_replaces_the_older_one(room: Room) -> None:
+def test_a_newer_conflict_replaces_the_older_one(room: ReasoningTools) -> None:
     older = apart(room)
     room.apply(node("n", title="theirs again"), branch="b")
     answer = room("graph_merge", from_="b", into="main")
@@ -485,7 +487,7 @@ def test_a_newer_conflict_replaces_the_older_one(room: Room) -> None:
 
 
 @holds("decisions §3: finding a conflict again finds the same one")
-def test_a_recurring_conflict_is_open_again(room: Room) -> None:
+def test_a_recurring_conflict_is_open_again(room: ReasoningTools) -> None:
     apart(room)
     room.apply(node("n", title="theirs again"), branch="b")
     room("graph_merge", from_="b", into="main")
@@ -500,7 +502,7 @@ def test_a_recurring_conflict_is_open_again(room: Room) -> None:
 
 
 @holds("decisions §3: finding a conflict again finds the same one")
-def test_a_conflict_after_equal_states_is_reported_even_if_it_was_resolved_before(room: Room) -> None:
+def test_a_conflict_after_equal_states_is_reported_even_if_it_was_resolved_before(room: ReasoningTools) -> None:
     room("graph_conflict_resolve", conflict_id=apart(room), resolution="use_into")
     room.apply(node("n", title="base"), branch="b")
     [second] = room("graph_merge", from_="b", into="main")["conflict_ids"]
@@ -513,7 +515,7 @@ def test_a_conflict_after_equal_states_is_reported_even_if_it_was_resolved_befor
 
 
 @holds("4 graph_merge: keys changed on from come into its base")
-def test_a_deleted_node_is_merged_with_its_edges(room: Room) -> None:
+def test_a_deleted_node_is_merged_with_its_edges(room: ReasoningTools) -> None:
     room.apply(node("a"), node("n"), edge("a", "r", "n"))
     room.branch("b")
     room.apply(gone("n"), branch="b")
@@ -523,7 +525,7 @@ def test_a_deleted_node_is_merged_with_its_edges(room: Room) -> None:
 
 
 @holds("4 graph_merge: keys changed on from come into its base")
-def test_a_branch_taken_before_a_graph_merge_does_not_see_it(room: Room) -> None:
+def test_a_branch_taken_before_a_graph_merge_does_not_see_it(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     room.branch("before", "main")
@@ -534,7 +536,7 @@ def test_a_branch_taken_before_a_graph_merge_does_not_see_it(room: Room) -> None
 
 
 @holds("4 graph_merge: a different change on both sides is a conflict and is not applied")
-def test_two_conflicting_branches_give_two_conflicts_with_the_base(room: Room) -> None:
+def test_two_conflicting_branches_give_two_conflicts_with_the_base(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     for name in ("b", "c"):
         room.branch(name, "main")
@@ -546,7 +548,7 @@ def test_two_conflicting_branches_give_two_conflicts_with_the_base(room: Room) -
 
 
 @holds("4 graph_conflicts: lists conflicts of a destination, by status or all")
-def test_a_conflict_has_the_times_of_its_detection_and_resolution(timed: Room, clock: Clock) -> None:
+def test_a_conflict_has_the_times_of_its_detection_and_resolution(timed: ReasoningTools, clock: Clock) -> None:
     conflict_id = apart(timed)
     found_at = clock.ms
     clock.advance(60)

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node
-from support.beside import dump
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, every_page, gone, newest_first, node
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
 
 
-def commit(room: Room, message: str, artifact: str = "a", **asked: Any) -> int:
+def commit(room: ReasoningTools, message: str, artifact: str = "a", **asked: Any) -> int:
     """Commit and return the number of the first entry."""
     seq: int = room("commit", message=message, artifact=artifact, **asked)["commits"][0]["seq"]
     return seq
 
 
-def logged(room: Room, **asked: Any) -> list[str]:
+def logged(room: ReasoningTools, **asked: Any) -> list[str]:
     return [row["message"] for row in newest_first(room, "log", "commits", **asked)]
 
 
 @holds("4 commit: a note with the artifact as content, in notes or the documents named")
-def test_a_commit_returns_its_record(room: Room) -> None:
+def test_a_commit_returns_its_record(room: ReasoningTools) -> None:
     answer = room("commit", artifact="the text", message="Decide", meta={"a": 1})
     assert set(answer) == {"workspace", "created_workspace", "branch", "docs", "commits"}
     assert (answer["workspace"], answer["branch"], answer["docs"]) == ("Shop", "main", ["notes"])
@@ -39,7 +39,7 @@ def test_a_commit_returns_its_record(room: Room) -> None:
 
 
 @holds("4 commit: a note with the artifact as content, in notes or the documents named")
-def test_a_commit_is_written_to_every_named_document(room: Room) -> None:
+def test_a_commit_is_written_to_every_named_document(room: ReasoningTools) -> None:
     assert room("commit", artifact="x", message="m", docs="plans")["docs"] == ["plans"]
     answer = room("commit", artifact="y", message="m", docs=["notes", "plans", "notes"])
     assert answer["docs"] == ["notes", "plans"]
@@ -49,7 +49,7 @@ def test_a_commit_is_written_to_every_named_document(room: Room) -> None:
 
 
 @holds("4 commit: a note with the artifact as content, in notes or the documents named")
-def test_a_commit_without_artifact_message_or_document_is_refused(room: Room) -> None:
+def test_a_commit_without_artifact_message_or_document_is_refused(room: ReasoningTools) -> None:
     room("init")
     for arguments in (
         {"message": "m"}, {"artifact": "x"}, {"artifact": "", "message": "m"},
@@ -62,7 +62,7 @@ def test_a_commit_without_artifact_message_or_document_is_refused(room: Room) ->
 
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
-def test_a_log_lists_every_note_of_the_document_newest_first(room: Room) -> None:
+def test_a_log_lists_every_note_of_the_document_newest_first(room: ReasoningTools) -> None:
     first = commit(room, "one", "text one", meta={"m": 1})
     room.note("text two", title="two")
     third = commit(room, "three", "text\nthree")
@@ -80,7 +80,7 @@ def test_a_log_lists_every_note_of_the_document_newest_first(room: Room) -> None
 
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
-def test_a_log_covers_one_document_notes_by_default(room: Room) -> None:
+def test_a_log_covers_one_document_notes_by_default(room: ReasoningTools) -> None:
     commit(room, "note")
     commit(room, "plan", docs="plans")
     assert logged(room) == ["note"]
@@ -90,7 +90,7 @@ def test_a_log_covers_one_document_notes_by_default(room: Room) -> None:
 
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
-def test_a_log_lists_the_entries_visible_on_its_ref(room: Room) -> None:
+def test_a_log_lists_the_entries_visible_on_its_ref(room: ReasoningTools) -> None:
     head = commit(room, "shared")
     room.branch("b")
     commit(room, "main only")
@@ -101,7 +101,7 @@ def test_a_log_lists_the_entries_visible_on_its_ref(room: Room) -> None:
 
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
-def test_the_head_of_an_empty_log_is_null(room: Room) -> None:
+def test_the_head_of_an_empty_log_is_null(room: ReasoningTools) -> None:
     room("init")
     answer = room("log")
     assert (answer["head_seq"], answer["commits"]) == (None, [])
@@ -109,7 +109,7 @@ def test_the_head_of_an_empty_log_is_null(room: Room) -> None:
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
-def test_pages_of_a_log_show_every_commit_once_and_the_same_head(room: Room, limit: int) -> None:
+def test_pages_of_a_log_show_every_commit_once_and_the_same_head(room: ReasoningTools, limit: int) -> None:
     seqs = [commit(room, str(number)) for number in range(7)]
     pages = every_page(room, "log", limit=limit)
     assert [row["seq"] for page in pages for row in page["commits"]] == seqs[::-1]
@@ -117,7 +117,7 @@ def test_pages_of_a_log_show_every_commit_once_and_the_same_head(room: Room, lim
 
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
-def test_a_log_shows_20_commits_by_default_and_at_most_200(room: Room) -> None:
+def test_a_log_shows_20_commits_by_default_and_at_most_200(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(21)]
     answer = room("log")
     assert [row["seq"] for row in answer["commits"]] == seqs[:0:-1]
@@ -126,7 +126,7 @@ def test_a_log_shows_20_commits_by_default_and_at_most_200(room: Room) -> None:
 
 
 @holds("shapes: docs_list shows doc, entries and last_seq")
-def test_documents_are_listed_by_name_with_their_entries_and_last_number(room: Room) -> None:
+def test_documents_are_listed_by_name_with_their_entries_and_last_number(room: ReasoningTools) -> None:
     room("init")
     empty = {"entries": 0, "last_seq": None}
     assert room("docs_list") == {
@@ -144,7 +144,7 @@ def test_documents_are_listed_by_name_with_their_entries_and_last_number(room: R
 
 
 @holds("shapes: docs_list shows doc, entries and last_seq")
-def test_documents_are_listed_with_the_entries_visible_on_the_ref(room: Room) -> None:
+def test_documents_are_listed_with_the_entries_visible_on_the_ref(room: ReasoningTools) -> None:
     first = room.note()
     room.branch("b")
     room.note(doc="late")
@@ -157,7 +157,7 @@ def test_documents_are_listed_with_the_entries_visible_on_the_ref(room: Room) ->
 
 
 @holds("shapes: tag_create points to the checkout's head, a seq or a tag")
-def test_a_tag_points_to_the_head_of_the_checkout_by_default(room: Room) -> None:
+def test_a_tag_points_to_the_head_of_the_checkout_by_default(room: ReasoningTools) -> None:
     room.note()
     seq = room.note()
     room.note(doc="plans")
@@ -173,7 +173,7 @@ def test_a_tag_points_to_the_head_of_the_checkout_by_default(room: Room) -> None
 
 
 @holds("shapes: tag_create points to the checkout's head, a seq or a tag")
-def test_a_tag_points_to_an_entry_or_to_the_entry_of_another_tag(room: Room) -> None:
+def test_a_tag_points_to_an_entry_or_to_the_entry_of_another_tag(room: ReasoningTools) -> None:
     first = room.note()
     plan = room.note(doc="plans")
     room.branch("b")
@@ -189,7 +189,7 @@ def test_a_tag_points_to_an_entry_or_to_the_entry_of_another_tag(room: Room) -> 
 
 
 @holds("shapes: tag_create points to the checkout's head, a seq or a tag")
-def test_a_tag_of_nothing_is_not_found(room: Room) -> None:
+def test_a_tag_of_nothing_is_not_found(room: ReasoningTools) -> None:
     room("init")
     room.misses("tag_create", name="t")
     seq = room.apply(node("a"), edge("a", "to", "a"))["last_seq"]
@@ -199,7 +199,7 @@ def test_a_tag_of_nothing_is_not_found(room: Room) -> None:
 
 
 @holds("shapes: a taken tag is a conflict")
-def test_a_taken_tag_is_a_conflict_unless_it_is_forced(room: Room) -> None:
+def test_a_taken_tag_is_a_conflict_unless_it_is_forced(room: ReasoningTools) -> None:
     first, second = room.note(), room.note()
     room("tag_create", name="t", from_=first)
     room.refuses("CONFLICT", "tag_create", name="t", from_=second)
@@ -209,7 +209,7 @@ def test_a_taken_tag_is_a_conflict_unless_it_is_forced(room: Room) -> None:
 
 
 @holds("shapes: tag_create points to the checkout's head, a seq or a tag")
-def test_a_tag_does_not_move(room: Room) -> None:
+def test_a_tag_does_not_move(room: ReasoningTools) -> None:
     first = room.note()
     second = room.note()
     room("tag_create", name="t")
@@ -219,7 +219,7 @@ def test_a_tag_does_not_move(room: Room) -> None:
 
 
 @holds("decisions §3: branch, document and tag names are compared exactly")
-def test_names_of_tags_are_compared_exactly_and_bad_ones_refused(room: Room) -> None:
+def test_names_of_tags_are_compared_exactly_and_bad_ones_refused(room: ReasoningTools) -> None:
     room.note()
     for name in ("v1", "V1", " v1", "x" * 256):
         room("tag_create", name=name)
@@ -230,7 +230,7 @@ def test_names_of_tags_are_compared_exactly_and_bad_ones_refused(room: Room) -> 
 
 
 @holds("shapes: tag_delete answers deleted, an unknown tag is not found")
-def test_deleting_a_tag_keeps_its_entry(room: Room) -> None:
+def test_deleting_a_tag_keeps_its_entry(room: ReasoningTools) -> None:
     room.note("x")
     room("tag_create", name="t")
     assert room("tag_delete", name="t") == {"workspace": "Shop", "name": "t", "deleted": True}
@@ -240,7 +240,7 @@ def test_deleting_a_tag_keeps_its_entry(room: Room) -> None:
 
 
 @holds("shapes: reflog lists commits and resets of a ref")
-def test_a_reflog_lists_commits_and_resets_newest_first(room: Room) -> None:
+def test_a_reflog_lists_commits_and_resets_newest_first(room: ReasoningTools) -> None:
     first = commit(room, "one")
     second = room.note("two", title="two")
     room("reset", to=first)
@@ -262,7 +262,7 @@ def test_a_reflog_lists_commits_and_resets_newest_first(room: Room) -> None:
 
 
 @holds("shapes: reflog lists commits and resets of a ref")
-def test_a_reflog_covers_one_ref(room: Room) -> None:
+def test_a_reflog_covers_one_ref(room: ReasoningTools) -> None:
     shared = room.note("shared")
     room.branch("b")
     own = room.note("own", branch="b")
@@ -274,7 +274,7 @@ def test_a_reflog_covers_one_ref(room: Room) -> None:
 
 @holds("shapes: reflog lists commits and resets of a ref")
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
-def test_pages_of_a_reflog_show_every_movement_once(room: Room, limit: int) -> None:
+def test_pages_of_a_reflog_show_every_movement_once(room: ReasoningTools, limit: int) -> None:
     first = room.note("0")
     seqs = [first]
     for number in range(1, 4):
@@ -287,7 +287,7 @@ def test_pages_of_a_reflog_show_every_movement_once(room: Room, limit: int) -> N
 
 
 @holds("decisions §0: one event for each change of reasoning, never a text")
-def test_every_mutation_writes_one_event_without_text(room: Room) -> None:
+def test_every_mutation_writes_one_event_without_text(room: ReasoningTools) -> None:
     secret = "xyzzy-never-logged"  # noqa: S105
     done: list[str] = []
 
@@ -319,7 +319,7 @@ def test_every_mutation_writes_one_event_without_text(room: Room) -> None:
 
 
 @holds("decisions §0: one event for each change of reasoning, never a text")
-def test_reads_and_dry_runs_write_no_event(room: Room) -> None:
+def test_reads_and_dry_runs_write_no_event(room: ReasoningTools) -> None:
     room.note()
     room.branch("b")
     room.note(branch="b")
@@ -336,7 +336,7 @@ def test_reads_and_dry_runs_write_no_event(room: Room) -> None:
 
 
 @holds("decisions §3: one series of numbers for documents and graphs of the whole store")
-def test_entries_are_ordered_by_number_when_the_clock_steps_back(timed: Room, clock: Clock) -> None:
+def test_entries_are_ordered_by_number_when_the_clock_steps_back(timed: ReasoningTools, clock: Clock) -> None:
     seqs = [timed.note("before")]
     clock.advance(-3600)
     seqs += [timed.note("after")]

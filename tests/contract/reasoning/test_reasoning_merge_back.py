@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import compact, edge, gone, node, state
+from contract.reasoning.reasoning_tools import compact, edge, gone, node, state
 from moss_memory.errors import MossError
-from support.beside import Beside, dump
+from support.direct_store import DirectStore, dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.reasoning.room import Room
+    from contract.reasoning.reasoning_tools import ReasoningTools
 
 NOTHING = {"merged": 0, "skipped": 0}
 
 
-def part(room: Room, base: str = "base", there: str | None = "there", here: str | None = "here") -> None:
+def part(room: ReasoningTools, base: str = "base", there: str | None = "there", here: str | None = "here") -> None:
     """Create branch b, and a node n that differs between b and main."""
     room.apply(node("n", "question", title=base, status="open"))
     room.branch("b")
@@ -25,14 +25,14 @@ def part(room: Room, base: str = "base", there: str | None = "there", here: str 
         room.apply(gone("n") if said is None else node("n", "question", title=said), branch=branch)
 
 
-def conflict_of(room: Room, **more: Any) -> str:
+def conflict_of(room: ReasoningTools, **more: Any) -> str:
     part(room, **more)
     [found] = room("merge_back", from_="b")["conflicts"]
     return str(found["conflict_id"])
 
 
 @holds("decisions §10: branchmind_merge_back merges notes, trace and graph into the base in one call")
-def test_one_call_merges_notes_trace_and_graph_into_the_base(room: Room) -> None:
+def test_one_call_merges_notes_trace_and_graph_into_the_base(room: ReasoningTools) -> None:
     room.note("before")
     room.branch("b")
     room.note("a note", branch="b")
@@ -56,7 +56,7 @@ def test_one_call_merges_notes_trace_and_graph_into_the_base(room: Room) -> None
 
 
 @holds("decisions §10: branchmind_merge_back merges notes, trace and graph into the base in one call")
-def test_merging_back_again_adds_nothing(room: Room) -> None:
+def test_merging_back_again_adds_nothing(room: ReasoningTools) -> None:
     part(room)
     room.note("a note", branch="b")
     room("think_card", card="a card", branch="b")
@@ -72,7 +72,7 @@ def test_merging_back_again_adds_nothing(room: Room) -> None:
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_a_dry_run_of_merging_back_returns_the_same_and_writes_nothing(room: Room) -> None:
+def test_a_dry_run_of_merging_back_returns_the_same_and_writes_nothing(room: ReasoningTools) -> None:
     part(room)
     room.note("a note", branch="b")
     room("trace_step", step="a step", ref="b")
@@ -85,7 +85,7 @@ def test_a_dry_run_of_merging_back_returns_the_same_and_writes_nothing(room: Roo
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_every_document_written_on_the_branch_is_merged(room: Room) -> None:
+def test_every_document_written_on_the_branch_is_merged(room: ReasoningTools) -> None:
     room.door("tasks_create", workspace="Shop", kind="task", title="A")
     room.branch("what-if", "task/TASK-001")
     room("think_card", target="TASK-001", branch="what-if", card={"id": "q", "type": "question", "title": "Q"})
@@ -100,7 +100,7 @@ def test_every_document_written_on_the_branch_is_merged(room: Room) -> None:
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_a_key_changed_on_both_sides_is_listed_with_its_three_states(room: Room) -> None:
+def test_a_key_changed_on_both_sides_is_listed_with_its_three_states(room: ReasoningTools) -> None:
     room.apply(node("x"), node("y"), edge("x", "r", "y"))
     part(room)
     room.apply(edge("x", "r", "y", meta={"by": "b"}), branch="b")
@@ -125,7 +125,7 @@ def test_a_key_changed_on_both_sides_is_listed_with_its_three_states(room: Room)
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_merging_back_goes_into_the_base_only(room: Room) -> None:
+def test_merging_back_goes_into_the_base_only(room: ReasoningTools) -> None:
     room.branch("b")
     room.branch("c", "b")
     room.note("x", branch="c")
@@ -140,23 +140,23 @@ def test_merging_back_goes_into_the_base_only(room: Room) -> None:
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_merging_back_is_one_transaction(timed: Room) -> None:
+def test_merging_back_is_one_transaction(timed: ReasoningTools) -> None:
     part(timed)
     timed.note("a note", branch="b")
     timed.apply(node("new"), branch="b")
-    with Beside(timed.door.home) as beside:
-        beside.trap("fail", "insert on graph_conflicts")
+    with DirectStore(timed.door.home) as direct:
+        direct.trap("fail", "insert on graph_conflicts")
     before = dump(timed.door.home)
     with pytest.raises(MossError):
         timed("merge_back", from_="b")
     assert dump(timed.door.home) == before
-    with Beside(timed.door.home) as beside:
-        beside.free("fail")
+    with DirectStore(timed.door.home) as direct:
+        direct.free("fail")
     assert timed("merge_back", from_="b")["notes"]["merged"] == 1
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_more_than_a_page_is_merged_back_in_one_call(timed: Room) -> None:
+def test_more_than_a_page_is_merged_back_in_one_call(timed: ReasoningTools) -> None:
     timed.branch("b")
     timed.apply(*(node(f"n{number}") for number in range(1500)), branch="b")
     for _ in range(3):
@@ -165,7 +165,7 @@ def test_more_than_a_page_is_merged_back_in_one_call(timed: Room) -> None:
 
 
 @holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
-def test_a_conflict_is_resolved_with_content(room: Room) -> None:
+def test_a_conflict_is_resolved_with_content(room: ReasoningTools) -> None:
     conflict_id = conflict_of(room)
     content = {"title": "both", "text": "there and here", "tags": ["B", "a"], "meta": {"m": 1}}
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_content", content=content)
@@ -180,7 +180,7 @@ def test_a_conflict_is_resolved_with_content(room: Room) -> None:
 
 
 @holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
-def test_the_content_of_an_edge_is_its_meta(room: Room) -> None:
+def test_the_content_of_an_edge_is_its_meta(room: ReasoningTools) -> None:
     room.apply(node("x"), node("y"), edge("x", "r", "y"))
     room.branch("b")
     for number, content in enumerate(({"w": 3}, {"meta": {"w": 4}})):
@@ -193,7 +193,7 @@ def test_the_content_of_an_edge_is_its_meta(room: Room) -> None:
 
 
 @holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
-def test_resolving_with_the_same_content_again_is_no_change_and_with_other_is_a_conflict(room: Room) -> None:
+def test_resolving_with_the_same_content_again_is_no_change_and_with_other_is_a_conflict(room: ReasoningTools) -> None:
     known = {"conflict_id": conflict_of(room), "resolution": "use_content"}
     room("graph_conflict_resolve", **known, content={"title": "both", "status": "open"})
     before = room.nodes()
@@ -217,25 +217,25 @@ BAD_RESOLUTIONS: list[dict[str, Any]] = [
 
 @holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
 @pytest.mark.parametrize("wrong", BAD_RESOLUTIONS, ids=str)
-def test_invalid_content_is_refused(room: Room, wrong: dict[str, Any]) -> None:
+def test_invalid_content_is_refused(room: ReasoningTools, wrong: dict[str, Any]) -> None:
     room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_of(room), **wrong)
 
 
 @holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
-def test_content_restores_a_node_deleted_on_one_side(room: Room) -> None:
+def test_content_restores_a_node_deleted_on_one_side(room: ReasoningTools) -> None:
     known = {"conflict_id": conflict_of(room, here=None), "resolution": "use_content"}
     room("graph_conflict_resolve", **known, content={"title": "kept"})
     assert (room.nodes()["n"]["title"], room.nodes()["n"]["type"]) == ("kept", "question")
 
 
 @holds("decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge")
-def test_a_resolution_without_effect_is_reported_as_resolved(room: Room) -> None:
+def test_a_resolution_without_effect_is_reported_as_resolved(room: ReasoningTools) -> None:
     answer = room("graph_conflict_resolve", conflict_id=conflict_of(room), resolution="use_into")
     assert (answer["status"], answer["applied"], answer["outcome"]) == ("resolved", False, "main has its own state")
 
 
 @holds("decisions §10: open conflicts are shown in status, packs, radar and hand-over")
-def test_open_conflicts_are_reported_by_every_tool_that_resumes_work(room: Room) -> None:
+def test_open_conflicts_are_reported_by_every_tool_that_resumes_work(room: ReasoningTools) -> None:
     room.door("tasks_create", workspace="Shop", kind="task", title="A", steps=[{"title": "s"}])
     part(room)
     room.apply(node("m", title="b"), branch="b")
@@ -262,7 +262,7 @@ def test_open_conflicts_are_reported_by_every_tool_that_resumes_work(room: Room)
 
 
 @holds("decisions §10: open conflicts are shown in status, packs, radar and hand-over")
-def test_an_open_conflict_with_the_longest_names_fits_the_minimum_budget(room: Room) -> None:
+def test_an_open_conflict_with_the_longest_names_fits_the_minimum_budget(room: ReasoningTools) -> None:
     long = ["x" * 255 + end for end in "ab"]
     room.door("tasks_create", workspace="Shop", kind="task", title="A")
     room.apply(node(long[0]), node(long[1]), edge(long[0], "r" * 128, long[1]))
@@ -278,7 +278,7 @@ def test_an_open_conflict_with_the_longest_names_fits_the_minimum_budget(room: R
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_merging_no_new_notes_proposes_to_merge_the_whole_branch(room: Room) -> None:
+def test_merging_no_new_notes_proposes_to_merge_the_whole_branch(room: ReasoningTools) -> None:
     room.note("before")
     room.branch("b")
     room("think_card", card={"id": "q", "type": "question", "title": "Why?"}, branch="b")
@@ -293,7 +293,7 @@ def test_merging_no_new_notes_proposes_to_merge_the_whole_branch(room: Room) -> 
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_merging_notes_proposes_merging_back_if_it_would_find_conflicts(room: Room) -> None:
+def test_merging_notes_proposes_merging_back_if_it_would_find_conflicts(room: ReasoningTools) -> None:
     part(room)
     assert "conflicts" in room("merge", from_="b", into="main")["next"]["reason"]
     room("merge_back", from_="b")
@@ -301,7 +301,7 @@ def test_merging_notes_proposes_merging_back_if_it_would_find_conflicts(room: Ro
 
 
 @holds("decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch")
-def test_merging_notes_proposes_nothing_in_other_cases(room: Room) -> None:
+def test_merging_notes_proposes_nothing_in_other_cases(room: ReasoningTools) -> None:
     room.note("before")
     room.branch("b")
     room.branch("c")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import compact, edge, gone, newest_first, node
+from contract.reasoning.reasoning_tools import compact, edge, gone, newest_first, node
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.reasoning.room import Room
+    from contract.reasoning.reasoning_tools import ReasoningTools
 
 
-def history(room: Room, id: str = "n", **where: Any) -> list[dict[str, Any]]:
+def history(room: ReasoningTools, id: str = "n", **where: Any) -> list[dict[str, Any]]:
     return newest_first(room, "graph_history", "versions", id=id, **where)
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_a_history_lists_the_versions_of_a_node_newest_first(room: Room) -> None:
+def test_a_history_lists_the_versions_of_a_node_newest_first(room: ReasoningTools) -> None:
     room.apply(node("n", "question", title="Who?", status="open", tags=["a"]), node("other"))
     room.apply(node("n", "question", title="Who?", text="more", status="open", tags=["a"]))
     room("think_set_status", ids="n", status="closed", reason="found")
@@ -42,7 +42,7 @@ def test_a_history_lists_the_versions_of_a_node_newest_first(room: Room) -> None
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_a_history_lists_the_versions_visible_on_the_branch(room: Room) -> None:
+def test_a_history_lists_the_versions_visible_on_the_branch(room: ReasoningTools) -> None:
     room.apply(node("n", title="base"))
     room.branch("b")
     room.apply(node("n", title="main later"))
@@ -58,7 +58,7 @@ def test_a_history_lists_the_versions_visible_on_the_branch(room: Room) -> None:
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_a_history_is_paged_with_the_changes_on_every_page(room: Room) -> None:
+def test_a_history_is_paged_with_the_changes_on_every_page(room: ReasoningTools) -> None:
     for number in range(25):
         room.apply(node("n", title=f"{number}", status="open"))
     whole = history(room, limit=200)
@@ -71,7 +71,7 @@ def test_a_history_is_paged_with_the_changes_on_every_page(room: Room) -> None:
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_a_history_keeps_its_budget_and_paging_reaches_every_version(room: Room) -> None:
+def test_a_history_keeps_its_budget_and_paging_reaches_every_version(room: ReasoningTools) -> None:
     for number in range(12):
         room.apply(node("n", title=f"{number}", text=f"{number} " + "long " * 400))
     for most in (500, 1000, 3000):
@@ -82,7 +82,7 @@ def test_a_history_keeps_its_budget_and_paging_reaches_every_version(room: Room)
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_the_history_of_a_targets_node_and_of_a_named_document(room: Room) -> None:
+def test_the_history_of_a_targets_node_and_of_a_named_document(room: ReasoningTools) -> None:
     room.door("tasks_create", workspace="Shop", kind="task", title="A")
     room("think_card", target="TASK-001", card={"id": "n", "title": "of the task"})
     room.apply(node("n", title="in g"), doc="g")
@@ -93,7 +93,7 @@ def test_the_history_of_a_targets_node_and_of_a_named_document(room: Room) -> No
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_an_unknown_node_has_no_history(room: Room) -> None:
+def test_an_unknown_node_has_no_history(room: ReasoningTools) -> None:
     room.apply(node("question-1"), node("x"), edge("question-1", "r", "x"))
     for missing in ("question-2", "question-1|r|x", ""):
         error = room.misses("graph_history", id=missing)
@@ -104,7 +104,7 @@ def test_an_unknown_node_has_no_history(room: Room) -> None:
 
 
 @holds("decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first")
-def test_an_erased_node_keeps_no_text_in_its_history(room: Room) -> None:
+def test_an_erased_node_keeps_no_text_in_its_history(room: ReasoningTools) -> None:
     room.apply(node("n", "question", title="a secret", status="open"))
     room.apply(node("n", "question", title="a secret", text="told", status="closed"))
     room.door("moss_erase", type="node", workspace="Shop", id="n")

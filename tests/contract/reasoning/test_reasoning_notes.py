@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from contract.reasoning.room import Room, every_page, node
+from contract.reasoning.reasoning_tools import ReasoningTools, every_page, node
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 THINKING = ("branchmind_think_", "branchmind_trace_", "branchmind_context_")
@@ -30,7 +30,7 @@ def needed(tool: Any) -> dict[str, Any]:
 
 
 @holds("4 notes_commit: answers the entry, without absent fields")
-def test_a_note_returns_its_entry(room: Room) -> None:
+def test_a_note_returns_its_entry(room: ReasoningTools) -> None:
     answer = room("notes_commit", content="why", title="Choice", format="md", meta={"links": ["a", {"b": None}]})
     assert set(answer) == {"workspace", "created_workspace", "entry"}
     entry = answer["entry"]
@@ -44,21 +44,21 @@ def test_a_note_returns_its_entry(room: Room) -> None:
 
 
 @holds("4 notes_commit: answers the entry, without absent fields")
-def test_what_a_note_does_not_have_is_left_out(room: Room) -> None:
+def test_what_a_note_does_not_have_is_left_out(room: ReasoningTools) -> None:
     entry = room("notes_commit", content="why")["entry"]
     assert set(entry) == {"seq", "ts", "ts_ms", "branch", "doc", "kind", "content"}
     assert room.entries() == [entry]
 
 
 @holds("4 notes_commit: answers the entry, without absent fields")
-def test_show_returns_each_entry_as_its_write_did(room: Room) -> None:
+def test_show_returns_each_entry_as_its_write_did(room: ReasoningTools) -> None:
     written = [room("notes_commit", content=text, title=text, meta={text: text})["entry"] for text in ODD_TEXTS]
     assert room.entries() == written
     assert [entry["content"] for entry in written] == ODD_TEXTS
 
 
 @holds("decisions §3: one series of numbers for documents and graphs of the whole store")
-def test_numbers_start_at_1_and_increase_across_workspaces_documents_and_graphs(room: Room) -> None:
+def test_numbers_start_at_1_and_increase_across_workspaces_documents_and_graphs(room: ReasoningTools) -> None:
     first = room.note()
     other = room.another("Other").note()
     applied = room.apply(node("a"), node("b"))["last_seq"]
@@ -69,7 +69,7 @@ def test_numbers_start_at_1_and_increase_across_workspaces_documents_and_graphs(
 
 
 @holds("4 notes_commit: the checkout and notes by default, or an explicit branch and document")
-def test_a_note_is_written_to_notes_on_the_checkout_by_default(room: Room) -> None:
+def test_a_note_is_written_to_notes_on_the_checkout_by_default(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -85,7 +85,7 @@ def test_a_note_is_written_to_notes_on_the_checkout_by_default(room: Room) -> No
 
 @holds("shapes: branch and ref are accepted for each other, not together")
 @pytest.mark.parametrize("tool", REFERRING, ids=lambda tool: tool.name)
-def test_branch_and_ref_are_aliases_and_exclude_each_other(room: Room, tool: Any) -> None:
+def test_branch_and_ref_are_aliases_and_exclude_each_other(room: ReasoningTools, tool: Any) -> None:
     room.note()
     room.apply(node("a"))
     door = room.door
@@ -97,7 +97,7 @@ def test_branch_and_ref_are_aliases_and_exclude_each_other(room: Room, tool: Any
 
 
 @holds("decisions §3: unknown branch, document or target is not found with a recovery")
-def test_an_unknown_branch_is_not_found_and_the_proposed_call_lists_branches(room: Room) -> None:
+def test_an_unknown_branch_is_not_found_and_the_proposed_call_lists_branches(room: ReasoningTools) -> None:
     room.note()
     for tool, arguments in (
         ("notes_commit", {"content": "x"}), ("show", {}), ("log", {}), ("docs_list", {}), ("reflog", {}),
@@ -110,7 +110,7 @@ def test_an_unknown_branch_is_not_found_and_the_proposed_call_lists_branches(roo
 
 @holds("decisions §3: branch, document and tag names are compared exactly")
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x00b", "a\x7fb", "x" * 257])
-def test_a_bad_branch_or_document_name_is_refused(room: Room, name: str) -> None:
+def test_a_bad_branch_or_document_name_is_refused(room: ReasoningTools, name: str) -> None:
     room("init")
     for tool, arguments in (("notes_commit", {"content": "x"}), ("graph_apply", {"ops": [node("a")]})):
         room.refuses("INVALID_REQUEST", tool, branch=name, **arguments)
@@ -118,7 +118,7 @@ def test_a_bad_branch_or_document_name_is_refused(room: Room, name: str) -> None
 
 
 @holds("decisions §3: branch, document and tag names are compared exactly")
-def test_names_of_documents_are_compared_exactly_and_may_have_256_characters(room: Room) -> None:
+def test_names_of_documents_are_compared_exactly_and_may_have_256_characters(room: ReasoningTools) -> None:
     names = ["Plans", "plans", " plans", "pl ans", "caf\u00e9", "cafe\u0301", "x" * 256, "a|b/c:d"]
     for number, name in enumerate(names):
         room.note(str(number), doc=name)
@@ -127,7 +127,7 @@ def test_names_of_documents_are_compared_exactly_and_may_have_256_characters(roo
 
 
 @holds("decisions §3: notes, trace and graph always exist, other documents from their first write")
-def test_notes_trace_and_graph_always_exist_and_read_as_empty(room: Room) -> None:
+def test_notes_trace_and_graph_always_exist_and_read_as_empty(room: ReasoningTools) -> None:
     room("init")
     for doc in ("notes", "trace", "graph"):
         assert room("show", doc=doc)["entries"] == []
@@ -137,7 +137,7 @@ def test_notes_trace_and_graph_always_exist_and_read_as_empty(room: Room) -> Non
 
 
 @holds("decisions §3: notes, trace and graph always exist, other documents from their first write")
-def test_another_document_appears_at_its_first_write(room: Room) -> None:
+def test_another_document_appears_at_its_first_write(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     for doc in ("plans", "Notes"):
@@ -153,7 +153,7 @@ def test_another_document_appears_at_its_first_write(room: Room) -> None:
 
 
 @holds("4 show: a bounded slice with its page")
-def test_show_reads_the_trace_by_default(room: Room) -> None:
+def test_show_reads_the_trace_by_default(room: ReasoningTools) -> None:
     room.note("a note")
     room.note("a step", doc="trace")
     for arguments, doc, content in (
@@ -167,7 +167,7 @@ def test_show_reads_the_trace_by_default(room: Room) -> None:
 
 
 @holds("4 show: a bounded slice with its page")
-def test_show_returns_the_document_its_entries_and_the_page(room: Room) -> None:
+def test_show_returns_the_document_its_entries_and_the_page(room: ReasoningTools) -> None:
     seq = room.note()
     answer = room("show", doc="notes")
     assert set(answer) == {"branch", "doc", "entries", "pagination", "truncated"}
@@ -177,7 +177,7 @@ def test_show_returns_the_document_its_entries_and_the_page(room: Room) -> None:
 
 
 @holds("4 show: tail pagination by seq")
-def test_show_returns_the_newest_page_oldest_first_and_the_cursor_goes_back(room: Room) -> None:
+def test_show_returns_the_newest_page_oldest_first_and_the_cursor_goes_back(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(7)]
     first = room("show", doc="notes", limit=3)
     assert [entry["seq"] for entry in first["entries"]] == seqs[4:]
@@ -191,7 +191,7 @@ def test_show_returns_the_newest_page_oldest_first_and_the_cursor_goes_back(room
 
 
 @holds("4 show: tail pagination by seq")
-def test_a_cursor_before_the_first_entry_shows_nothing(room: Room) -> None:
+def test_a_cursor_before_the_first_entry_shows_nothing(room: ReasoningTools) -> None:
     seq = room.note()
     for cursor in (0, seq):
         answer = room("show", doc="notes", cursor=cursor)
@@ -202,7 +202,7 @@ def test_a_cursor_before_the_first_entry_shows_nothing(room: Room) -> None:
 
 @holds("4 show: tail pagination by seq")
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 200])
-def test_pages_of_a_document_show_every_entry_exactly_once(room: Room, limit: int) -> None:
+def test_pages_of_a_document_show_every_entry_exactly_once(room: ReasoningTools, limit: int) -> None:
     seqs = []
     for number in range(8):
         seqs.append(room.note(str(number)))
@@ -216,7 +216,7 @@ def test_pages_of_a_document_show_every_entry_exactly_once(room: Room, limit: in
 
 
 @holds("decisions §3: a cut or a cursor never gains rows later")
-def test_new_entries_do_not_change_an_older_page(room: Room) -> None:
+def test_new_entries_do_not_change_an_older_page(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(4)]
     cursor = room("show", doc="notes", limit=2)["pagination"]["next_cursor"]
     before = room("show", doc="notes", limit=2, cursor=cursor)
@@ -227,7 +227,7 @@ def test_new_entries_do_not_change_an_older_page(room: Room) -> None:
 
 
 @holds("decisions §0: limits are clamped above and refused below, in lists with a cursor too")
-def test_show_returns_50_entries_by_default_and_at_most_200(room: Room) -> None:
+def test_show_returns_50_entries_by_default_and_at_most_200(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(201)]
     assert [entry["seq"] for entry in room("show", doc="notes")["entries"]] == seqs[-50:]
     answer = room("show", doc="notes", limit=100_000)
@@ -238,7 +238,7 @@ def test_show_returns_50_entries_by_default_and_at_most_200(room: Room) -> None:
 
 
 @holds("decisions §0: limits are clamped above and refused below, in lists with a cursor too")
-def test_a_limit_below_one_and_a_negative_cursor_are_refused(room: Room) -> None:
+def test_a_limit_below_one_and_a_negative_cursor_are_refused(room: ReasoningTools) -> None:
     room.note()
     lists: dict[str, dict[str, Any]] = {
         "show": {}, "log": {}, "reflog": {}, "graph_query": {}, "graph_conflicts": {"into": "main"},
@@ -253,7 +253,7 @@ def test_a_limit_below_one_and_a_negative_cursor_are_refused(room: Room) -> None
 
 
 @holds("4 notes_commit: answers the entry, without absent fields")
-def test_the_size_of_a_note_is_limited(room: Room) -> None:
+def test_the_size_of_a_note_is_limited(room: ReasoningTools) -> None:
     room.refuses("INVALID_REQUEST", "notes_commit", content="")
     room.refuses("TEXT_TOO_LARGE", "notes_commit", content="x" * 200_001)
     room.refuses("INVALID_REQUEST", "notes_commit", content="x", title="x" * 10_001)
@@ -267,7 +267,7 @@ def test_the_size_of_a_note_is_limited(room: Room) -> None:
 
 @holds("decisions §3: unknown branch, document or target is not found with a recovery")
 @pytest.mark.parametrize("tool", TARGETED, ids=lambda tool: tool.name)
-def test_an_unknown_target_is_not_found_with_a_proposed_call(room: Room, tool: Any) -> None:
+def test_an_unknown_target_is_not_found_with_a_proposed_call(room: ReasoningTools, tool: Any) -> None:
     room("init")
     for target in ("TASK-001", "PLAN-999", "TASK-1000"):
         room.misses(tool.name.removeprefix("branchmind_"), **{**needed(tool), "target": target})
@@ -275,7 +275,7 @@ def test_an_unknown_target_is_not_found_with_a_proposed_call(room: Room, tool: A
 
 @holds("decisions §3: a target beside a branch, a ref or a document is invalid")
 @pytest.mark.parametrize("tool", TARGETED, ids=lambda tool: tool.name)
-def test_a_target_beside_a_branch_a_ref_or_a_document_is_refused(room: Room, tool: Any) -> None:
+def test_a_target_beside_a_branch_a_ref_or_a_document_is_refused(room: ReasoningTools, tool: Any) -> None:
     room("init")
     overrides = {"branch", "ref", "doc", "graph_doc", "trace_doc", "notes_doc"} & set(tool.parameters)
     assert overrides or tool.name == "branchmind_export"
@@ -285,7 +285,7 @@ def test_a_target_beside_a_branch_a_ref_or_a_document_is_refused(room: Room, too
 
 
 @holds("4 notes_commit: answers the entry, without absent fields")
-def test_a_refused_note_writes_nothing(room: Room) -> None:
+def test_a_refused_note_writes_nothing(room: ReasoningTools) -> None:
     room("init")
     before = dump(room.door.home)
     for arguments in ({"content": 5}, {"content": "x", "meta": {"a": 2**63}}, {"content": "x", "tilte": "y"}):

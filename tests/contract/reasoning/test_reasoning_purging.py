@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contract.reasoning.room import edge, gone, node
+from contract.reasoning.reasoning_tools import edge, gone, node
 from storage.test_purge import on_disk
-from support.beside import Beside
+from support.direct_store import DirectStore
 from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
-    from contract.reasoning.room import Room
+    from contract.reasoning.reasoning_tools import ReasoningTools
 
 NOTE, NODE, BEFORE, LINK, TAG = "Aqvornimblex", "Bruzelkantoq", "Cwiffleplodz", "Dgorpthanzik", "Evlaxiquoomp"
 WORDS = (NOTE, NODE, BEFORE, LINK, TAG)
 
 
-def leave_behind(room: Room) -> None:
+def leave_behind(room: ReasoningTools) -> None:
     """Create a note hidden by a reset, and a deleted node with older versions and an edge."""
     kept = room.note("kept")
     room.note(NOTE, title=NOTE, meta={"deep": NOTE})
@@ -29,7 +29,7 @@ def leave_behind(room: Room) -> None:
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purging_reasoning_removes_every_byte_of_unreachable_entries(timed: Room) -> None:
+def test_purging_reasoning_removes_every_byte_of_unreachable_entries(timed: ReasoningTools) -> None:
     leave_behind(timed)
     answer = timed.door("branchmind_purge")
     assert answer["purged"] == 3
@@ -38,12 +38,12 @@ def test_purging_reasoning_removes_every_byte_of_unreachable_entries(timed: Room
     assert on_disk(Path(timed.door.home), *WORDS) == {}
     assert timed.texts() == ["kept"]
     assert set(timed.nodes(include_deleted=True)) == {"m"}
-    with Beside(timed.door.home) as beside:
-        assert beside.problems() == []
+    with DirectStore(timed.door.home) as direct:
+        assert direct.problems() == []
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purging_reasoning_keeps_entries_visible_on_any_branch(timed: Room) -> None:
+def test_purging_reasoning_keeps_entries_visible_on_any_branch(timed: ReasoningTools) -> None:
     first = timed.note("first")
     timed.note("second")
     timed.apply(node("n", title="shown"))
@@ -56,7 +56,7 @@ def test_purging_reasoning_keeps_entries_visible_on_any_branch(timed: Room) -> N
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purging_reasoning_keeps_tagged_entries(timed: Room) -> None:
+def test_purging_reasoning_keeps_tagged_entries(timed: ReasoningTools) -> None:
     first = timed.note("first")
     timed.note("second")
     timed("tag_create", name="release")
@@ -67,7 +67,7 @@ def test_purging_reasoning_keeps_tagged_entries(timed: Room) -> None:
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purging_reasoning_keeps_the_states_of_open_conflicts(timed: Room) -> None:
+def test_purging_reasoning_keeps_the_states_of_open_conflicts(timed: ReasoningTools) -> None:
     timed.apply(node("n", title="base"))
     timed.branch("b")
     timed.apply(node("n", title="theirs"), branch="b")
@@ -80,7 +80,7 @@ def test_purging_reasoning_keeps_the_states_of_open_conflicts(timed: Room) -> No
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purging_reasoning_can_be_limited_by_workspace_and_age(timed: Room, clock: Clock) -> None:
+def test_purging_reasoning_can_be_limited_by_workspace_and_age(timed: ReasoningTools, clock: Clock) -> None:
     leave_behind(timed)
     clock.ms += 3 * 86_400_000
     assert timed.door("branchmind_purge", workspace="elsewhere")["purged"] == 0
@@ -90,7 +90,7 @@ def test_purging_reasoning_can_be_limited_by_workspace_and_age(timed: Room, cloc
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purging_reasoning_has_a_dry_run(timed: Room) -> None:
+def test_purging_reasoning_has_a_dry_run(timed: ReasoningTools) -> None:
     leave_behind(timed)
     answer = timed.door("branchmind_purge", dry_run=True)
     assert (answer["purged"], answer["erased"], answer["dry_run"]) == (3, False, True)
@@ -100,7 +100,7 @@ def test_purging_reasoning_has_a_dry_run(timed: Room) -> None:
 
 
 @holds("purge: rows that no branch shows are deleted permanently, and no others")
-def test_purged_nodes_and_notes_can_be_written_again(timed: Room) -> None:
+def test_purged_nodes_and_notes_can_be_written_again(timed: ReasoningTools) -> None:
     leave_behind(timed)
     timed.door("branchmind_purge")
     assert timed.note("new") > 2

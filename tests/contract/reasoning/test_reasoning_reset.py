@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from contract.reasoning.room import Room, every_page, newest_first, node
+from contract.reasoning.reasoning_tools import ReasoningTools, every_page, newest_first, node
 from support.promises import holds
 
 
-def heads(room: Room, branch: str = "main") -> list[str]:
+def heads(room: ReasoningTools, branch: str = "main") -> list[str]:
     """Return the visible contents; assert that show, log, diff, a dry merge and the document list agree."""
     shown = room.entries(branch)
     texts = [entry["content"] for entry in shown]
@@ -25,7 +25,7 @@ def heads(room: Room, branch: str = "main") -> list[str]:
 
 
 @holds("shapes: reset answers ref, doc, old_seq and new_seq")
-def test_a_reset_returns_the_old_and_the_new_head(room: Room) -> None:
+def test_a_reset_returns_the_old_and_the_new_head(room: ReasoningTools) -> None:
     first, second = room.note(), room.note()
     assert room("reset", to=first) == {
         "workspace": "Shop", "ref": "main", "doc": "notes", "old_seq": second, "new_seq": first,
@@ -34,7 +34,7 @@ def test_a_reset_returns_the_old_and_the_new_head(room: Room) -> None:
 
 
 @holds("decisions §3: a ref shows everything reachable from its head, for every reader")
-def test_after_a_reset_every_read_shows_the_entries_reachable_from_the_head(room: Room) -> None:
+def test_after_a_reset_every_read_shows_the_entries_reachable_from_the_head(room: ReasoningTools) -> None:
     room("init")
     room.branch("empty")
     seqs = [room.note(str(number)) for number in range(4)]
@@ -46,7 +46,7 @@ def test_after_a_reset_every_read_shows_the_entries_reachable_from_the_head(room
 
 
 @holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
-def test_the_next_write_follows_the_new_head(room: Room) -> None:
+def test_the_next_write_follows_the_new_head(room: ReasoningTools) -> None:
     room("init")
     room.branch("empty")
     seqs = [room.note(str(number)) for number in range(3)]
@@ -57,7 +57,7 @@ def test_the_next_write_follows_the_new_head(room: Room) -> None:
 
 
 @holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
-def test_resetting_forward_shows_hidden_entries_again(room: Room) -> None:
+def test_resetting_forward_shows_hidden_entries_again(room: ReasoningTools) -> None:
     room("init")
     room.branch("empty")
     seqs = [room.note(str(number)) for number in range(3)]
@@ -76,7 +76,7 @@ def test_resetting_forward_shows_hidden_entries_again(room: Room) -> None:
 
 
 @holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
-def test_a_reset_can_be_undone_with_the_reflog(room: Room) -> None:
+def test_a_reset_can_be_undone_with_the_reflog(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room("reset", to=seqs[0])
     lost = newest_first(room, "reflog", "entries")[0]["old_seq"]
@@ -85,7 +85,7 @@ def test_a_reset_can_be_undone_with_the_reflog(room: Room) -> None:
 
 
 @holds("shapes: reset answers ref, doc, old_seq and new_seq")
-def test_a_reset_accepts_a_tag(room: Room) -> None:
+def test_a_reset_accepts_a_tag(room: ReasoningTools) -> None:
     first = room.note("0")
     room("tag_create", name="good")
     room.note("1")
@@ -95,7 +95,7 @@ def test_a_reset_accepts_a_tag(room: Room) -> None:
 
 
 @holds("decisions §3: derived branches keep the snapshot they took")
-def test_a_derived_branch_keeps_its_snapshot(room: Room) -> None:
+def test_a_derived_branch_keeps_its_snapshot(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room.branch("before")
     room("reset", to=seqs[0])
@@ -112,7 +112,7 @@ def test_a_derived_branch_keeps_its_snapshot(room: Room) -> None:
 
 
 @holds("decisions §3: derived branches keep the snapshot they took")
-def test_a_derived_branch_resets_into_its_snapshot(room: Room) -> None:
+def test_a_derived_branch_resets_into_its_snapshot(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room.branch("b")
     late = room.note("late", branch="main")
@@ -130,7 +130,7 @@ def test_a_derived_branch_resets_into_its_snapshot(room: Room) -> None:
 
 
 @holds("decisions §3: a seq that the ref never showed is not found")
-def test_a_number_never_visible_on_the_ref_is_not_found(room: Room) -> None:
+def test_a_number_never_visible_on_the_ref_is_not_found(room: ReasoningTools) -> None:
     first = room.note("0")
     hidden = room.note("1")
     room("reset", to=first)
@@ -151,13 +151,13 @@ def test_a_number_never_visible_on_the_ref_is_not_found(room: Room) -> None:
 
 
 @holds("decisions §3: a seq that the ref never showed is not found")
-def test_an_empty_branch_has_nothing_to_reset_to(room: Room) -> None:
+def test_an_empty_branch_has_nothing_to_reset_to(room: ReasoningTools) -> None:
     room("init")
     room.misses("reset", to=1)
 
 
 @holds("decisions §3: reset is for notes")
-def test_a_reset_applies_to_notes_only(room: Room) -> None:
+def test_a_reset_applies_to_notes_only(room: ReasoningTools) -> None:
     first = room.note()
     room.note()
     room.note("plan", doc="plans")
@@ -168,7 +168,7 @@ def test_a_reset_applies_to_notes_only(room: Room) -> None:
 
 
 @holds("decisions §3: a ref shows everything reachable from its head, for every reader")
-def test_a_merge_after_a_reset_copies_hidden_copies_again_but_no_hidden_notes(room: Room) -> None:
+def test_a_merge_after_a_reset_copies_hidden_copies_again_but_no_hidden_notes(room: ReasoningTools) -> None:
     room.note("shared")
     room.branch("b")
     kept = room.note("b0", branch="b")
@@ -184,7 +184,7 @@ def test_a_merge_after_a_reset_copies_hidden_copies_again_but_no_hidden_notes(ro
 
 
 @holds("decisions §3: a ref shows everything reachable from its head, for every reader")
-def test_a_diff_after_a_reset_compares_visible_entries(room: Room) -> None:
+def test_a_diff_after_a_reset_compares_visible_entries(room: ReasoningTools) -> None:
     seqs = [room.note(str(number)) for number in range(3)]
     room.branch("b")
     room("reset", to=seqs[0])
@@ -194,7 +194,7 @@ def test_a_diff_after_a_reset_compares_visible_entries(room: Room) -> None:
 
 @holds("decisions §3: a ref shows everything reachable from its head, for every reader")
 @pytest.mark.parametrize("limit", [1, 2, 3])
-def test_pages_after_resets_show_every_entry_once(room: Room, limit: int) -> None:
+def test_pages_after_resets_show_every_entry_once(room: ReasoningTools, limit: int) -> None:
     seqs = [room.note(str(number)) for number in range(4)]
     room("reset", to=seqs[1])
     seqs[2:] = [room.note("on"), room.note("and on")]
@@ -203,7 +203,7 @@ def test_pages_after_resets_show_every_entry_once(room: Room, limit: int) -> Non
 
 
 @holds("decisions §3: derived branches keep the snapshot they took")
-def test_after_resets_each_branch_of_a_chain_shows_its_reachable_entries(room: Room) -> None:
+def test_after_resets_each_branch_of_a_chain_shows_its_reachable_entries(room: ReasoningTools) -> None:
     room.note("0")
     first = room.note("1")
     room.branch("a")
@@ -221,7 +221,7 @@ def test_after_resets_each_branch_of_a_chain_shows_its_reachable_entries(room: R
 
 
 @holds("decisions §3: the next write continues from the head; later rows are shown again by resetting to them")
-def test_a_branch_can_be_reset_any_number_of_times(timed: Room) -> None:
+def test_a_branch_can_be_reset_any_number_of_times(timed: ReasoningTools) -> None:
     seqs = []
     for _ in range(1100):
         seqs.append(timed.note())

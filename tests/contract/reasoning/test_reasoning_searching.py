@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.doors import open_test_store
-from contract.reasoning.room import Room, edge, gone, node
-from support.beside import Beside
+from contract.reasoning.reasoning_tools import ReasoningTools, edge, gone, node
+from support.direct_store import DirectStore
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 MARKUP = "<script>zebra & <b>zebra</b></script>"
 
 
-def items(room: Room, query: str, **asked: Any) -> list[dict[str, Any]]:
+def items(room: ReasoningTools, query: str, **asked: Any) -> list[dict[str, Any]]:
     answer = room.door("moss_search", search_mode="keyword", query=query, **asked)
     assert answer["pagination"]["total"] == len(answer["items"])
     found: list[dict[str, Any]] = answer["items"]
     return found
 
 
-def hits(room: Room, query: str, **asked: Any) -> list[str]:
+def hits(room: ReasoningTools, query: str, **asked: Any) -> list[str]:
     return sorted(item["title"] for item in items(room, query, **asked))
 
 
-def shown(room: Room, item: dict[str, Any]) -> dict[str, Any]:
+def shown(room: ReasoningTools, item: dict[str, Any]) -> dict[str, Any]:
     """Return the only entry at the address of a note."""
     [entry] = room.door("branchmind_show", **item["fetch"]["arguments"])["entries"]
     assert isinstance(entry, dict)
     return entry
 
 
-def check_index(room: Room) -> None:
+def check_index(room: ReasoningTools) -> None:
     """Assert that the search index matches the stored rows."""
-    with Beside(room.door.home) as beside:
-        assert beside.problems() == []
+    with DirectStore(room.door.home) as direct:
+        assert direct.problems() == []
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_note_is_found_by_its_title_and_its_content(room: Room) -> None:
+def test_a_note_is_found_by_its_title_and_its_content(room: ReasoningTools) -> None:
     room.note("stripes", title="the zebra")
     room.note("a zebra crossing", title="road")
     room.note("nothing", title="else", meta={"zebra": "zebra"})
@@ -56,7 +56,7 @@ def test_a_note_is_found_by_its_title_and_its_content(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_note_of_any_document_is_found_and_gets_a_title(room: Room) -> None:
+def test_a_note_of_any_document_is_found_and_gets_a_title(room: ReasoningTools) -> None:
     room.note("zebra in the plans", doc="plans")
     room.note("zebra in the trace", doc="trace")
     found = items(room, "zebra")
@@ -65,7 +65,7 @@ def test_a_note_of_any_document_is_found_and_gets_a_title(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_node_is_found_by_its_title_its_text_and_its_id(room: Room) -> None:
+def test_a_node_is_found_by_its_title_its_text_and_its_id(room: ReasoningTools) -> None:
     room.apply(node("a", title="the zebra"), node("b", title="road", text="a zebra crossing"), node("zebra"))
     room.apply(edge("a", "zebra", "b", meta={"zebra": 1}), node("c", title="x", meta={"m": "zebra"}))
     assert hits(room, "zebra") == ["road", "the zebra", "zebra"]
@@ -75,7 +75,7 @@ def test_a_node_is_found_by_its_title_its_text_and_its_id(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_hit_has_the_address_of_its_note_or_node(room: Room) -> None:
+def test_a_hit_has_the_address_of_its_note_or_node(room: ReasoningTools) -> None:
     room.branch("b")
     seqs = [room.note(f"a zebra {number}", branch="b", doc="plans") for number in range(3)]
     room.apply(node("n", title="an okapi"), node("m"), branch="b", doc="ideas")
@@ -90,7 +90,7 @@ def test_a_hit_has_the_address_of_its_note_or_node(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_notes_and_nodes_are_found_together_with_capsules_or_by_type(room: Room) -> None:
+def test_notes_and_nodes_are_found_together_with_capsules_or_by_type(room: ReasoningTools) -> None:
     room.note("one zebra", title="note")
     room.apply(node("n", title="node", text="one zebra"))
     room.door("capsule_store", name="capsule", capsule_text="one zebra", allow_thin=True, workspace="Shop")
@@ -106,14 +106,14 @@ def test_notes_and_nodes_are_found_together_with_capsules_or_by_type(room: Room)
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_note_belongs_to_no_run(room: Room) -> None:
+def test_a_note_belongs_to_no_run(room: ReasoningTools) -> None:
     room.note("zebra")
     room.apply(node("zebra"))
     assert hits(room, "zebra", run_id="r") == []
 
 
 @holds("search: hidden, superseded and deleted rows are not found")
-def test_a_note_hidden_by_a_reset_is_not_found_until_it_is_shown_again(room: Room) -> None:
+def test_a_note_hidden_by_a_reset_is_not_found_until_it_is_shown_again(room: ReasoningTools) -> None:
     first = room.note("okapi", title="first")
     second = room.note("zebra", title="second")
     room("reset", to=first)
@@ -126,7 +126,7 @@ def test_a_note_hidden_by_a_reset_is_not_found_until_it_is_shown_again(room: Roo
 
 
 @holds("search: hidden, superseded and deleted rows are not found")
-def test_a_note_that_a_derived_branch_still_shows_is_found(room: Room) -> None:
+def test_a_note_that_a_derived_branch_still_shows_is_found(room: ReasoningTools) -> None:
     first = room.note("okapi", title="first")
     room.note("zebra", title="second")
     room.branch("b")
@@ -139,7 +139,7 @@ def test_a_note_that_a_derived_branch_still_shows_is_found(room: Room) -> None:
 
 
 @holds("search: hidden, superseded and deleted rows are not found")
-def test_a_note_that_only_a_deleted_branch_showed_is_not_found(room: Room) -> None:
+def test_a_note_that_only_a_deleted_branch_showed_is_not_found(room: ReasoningTools) -> None:
     first = room.note("okapi", title="first")
     second = room.note("zebra", title="second")
     room.branch("b")
@@ -152,7 +152,7 @@ def test_a_note_that_only_a_deleted_branch_showed_is_not_found(room: Room) -> No
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_an_inherited_note_or_node_is_found_once(room: Room) -> None:
+def test_an_inherited_note_or_node_is_found_once(room: ReasoningTools) -> None:
     room.note("zebra", title="note")
     room.apply(node("n", title="zebra node"))
     room.branch("b")
@@ -161,7 +161,7 @@ def test_an_inherited_note_or_node_is_found_once(room: Room) -> None:
 
 
 @holds("search: hidden, superseded and deleted rows are not found")
-def test_a_superseded_or_deleted_node_is_not_found(room: Room) -> None:
+def test_a_superseded_or_deleted_node_is_not_found(room: ReasoningTools) -> None:
     room.apply(node("a", title="zebra"), node("b", title="zebra"))
     room.apply(node("a", title="okapi"))
     assert (hits(room, "zebra"), hits(room, "okapi")) == (["zebra"], ["okapi"])
@@ -173,7 +173,7 @@ def test_a_superseded_or_deleted_node_is_not_found(room: Room) -> None:
 
 
 @holds("search: hidden, superseded and deleted rows are not found")
-def test_a_change_on_a_branch_does_not_hide_the_node_of_its_base(room: Room) -> None:
+def test_a_change_on_a_branch_does_not_hide_the_node_of_its_base(room: ReasoningTools) -> None:
     room.apply(node("a", title="zebra"), node("b", title="zebra two"))
     room.branch("b")
     room.apply(node("a", title="okapi"), gone("b"), branch="b")
@@ -181,7 +181,7 @@ def test_a_change_on_a_branch_does_not_hide_the_node_of_its_base(room: Room) -> 
 
 
 @holds("search: hidden, superseded and deleted rows are not found")
-def test_notes_and_nodes_of_a_deleted_branch_are_not_found(room: Room) -> None:
+def test_notes_and_nodes_of_a_deleted_branch_are_not_found(room: ReasoningTools) -> None:
     room.branch("b")
     room.note("zebra", branch="b")
     room.apply(node("zebra"), branch="b")
@@ -192,7 +192,7 @@ def test_notes_and_nodes_of_a_deleted_branch_are_not_found(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_renamed_branch_is_found_under_its_new_name(room: Room) -> None:
+def test_a_renamed_branch_is_found_under_its_new_name(room: ReasoningTools) -> None:
     room.branch("b")
     room.note("zebra", branch="b")
     room("branch_rename", old="b", new="c")
@@ -201,7 +201,7 @@ def test_a_renamed_branch_is_found_under_its_new_name(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_a_merged_copy_is_found_once(room: Room) -> None:
+def test_a_merged_copy_is_found_once(room: ReasoningTools) -> None:
     room.branch("b")
     room.note("zebra", branch="b", title="note")
     room.apply(node("n", title="zebra"), branch="b")
@@ -213,7 +213,7 @@ def test_a_merged_copy_is_found_once(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_markup_in_a_note_or_node_cannot_forge_a_highlight(room: Room) -> None:
+def test_markup_in_a_note_or_node_cannot_forge_a_highlight(room: ReasoningTools) -> None:
     room.note(MARKUP)
     room.apply(node("n", title="x", text=MARKUP))
     found = items(room, "zebra")
@@ -225,7 +225,7 @@ def test_markup_in_a_note_or_node_cannot_forge_a_highlight(room: Room) -> None:
 
 
 @holds("search: notes and graph nodes are found beside capsules, each hit with its address")
-def test_search_pages_over_notes_and_nodes_show_every_hit_once(room: Room) -> None:
+def test_search_pages_over_notes_and_nodes_show_every_hit_once(room: ReasoningTools) -> None:
     for number in range(7):
         room.note("zebra", title=f"note {number}")
         room.apply(node(f"n{number}", title=f"zebra {number}"))

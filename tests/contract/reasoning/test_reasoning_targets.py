@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from contract.reasoning.room import Room, compact, edge, lines, newest_first, node
+from contract.reasoning.reasoning_tools import ReasoningTools, compact, edge, lines, newest_first, node
 from support.promises import holds
 
 
-def create(room: Room, kind: str = "task", **fields: Any) -> str:
+def create(room: ReasoningTools, kind: str = "task", **fields: Any) -> str:
     """Create a plan or a task and return its id."""
     made: str = room.door("tasks_create", workspace=room.workspace, kind=kind, title="Ship it", **fields)["id"]
     return made
@@ -18,7 +18,7 @@ def create(room: Room, kind: str = "task", **fields: Any) -> str:
 
 @holds("4 branching: canonical branches of plans and tasks have no base and are listed")
 @pytest.mark.parametrize(("kind", "branch"), [("task", "task/TASK-001"), ("plan", "plan/PLAN-001")])
-def test_a_canonical_branch_has_no_base_and_is_listed(room: Room, kind: str, branch: str) -> None:
+def test_a_canonical_branch_has_no_base_and_is_listed(room: ReasoningTools, kind: str, branch: str) -> None:
     create(room, kind)
     assert room.branches()[branch] == {"name": branch, "base_branch": None, "base_seq": None}
     assert room("status")["checkout"] == "main"
@@ -26,14 +26,14 @@ def test_a_canonical_branch_has_no_base_and_is_listed(room: Room, kind: str, bra
 
 @holds("decisions §3: canonical branches are neither renamed nor deleted")
 @pytest.mark.parametrize(("kind", "branch"), [("task", "task/TASK-001"), ("plan", "plan/PLAN-001")])
-def test_a_canonical_branch_is_neither_renamed_nor_deleted(room: Room, kind: str, branch: str) -> None:
+def test_a_canonical_branch_is_neither_renamed_nor_deleted(room: ReasoningTools, kind: str, branch: str) -> None:
     create(room, kind)
     room.refuses("CONFLICT", "branch_rename", old=branch, new="mine")
     assert kind in room.refuses("CONFLICT", "branch_delete", name=branch).message
 
 
 @holds("4 documents: a target selects its canonical branch and documents")
-def test_a_target_decides_the_branch_of_a_note_regardless_of_the_checkout(room: Room) -> None:
+def test_a_target_decides_the_branch_of_a_note_regardless_of_the_checkout(room: ReasoningTools) -> None:
     task = create(room)
     room.branch("b")
     room("checkout", ref="b")
@@ -44,7 +44,7 @@ def test_a_target_decides_the_branch_of_a_note_regardless_of_the_checkout(room: 
 
 
 @holds("4 documents: a target selects its canonical branch and documents")
-def test_a_target_shows_its_trace_by_default(room: Room) -> None:
+def test_a_target_shows_its_trace_by_default(room: ReasoningTools) -> None:
     task = create(room)
     room.note("a note", target=task)
     answer = room("show", target=task)
@@ -58,7 +58,7 @@ def test_a_target_shows_its_trace_by_default(room: Room) -> None:
 
 
 @holds("4 documents: a target selects its canonical branch and documents")
-def test_a_target_selects_its_graph(room: Room) -> None:
+def test_a_target_selects_its_graph(room: ReasoningTools) -> None:
     task = create(room)
     answer = room.apply(node("mine"), edge("mine", "r", "mine"), target=task)
     assert (answer["branch"], answer["doc"]) == ("task/TASK-001", "TASK-001-graph")
@@ -70,7 +70,7 @@ def test_a_target_selects_its_graph(room: Room) -> None:
 
 
 @holds("decisions §3: notes, trace and graph always exist, other documents from their first write")
-def test_the_documents_of_a_target_always_exist(room: Room) -> None:
+def test_the_documents_of_a_target_always_exist(room: ReasoningTools) -> None:
     plan = create(room, "plan")
     assert room("show", target=plan, doc_kind="notes")["entries"] == []
     for doc in ("notes", "PLAN-001-trace", "PLAN-001-graph"):
@@ -80,7 +80,7 @@ def test_the_documents_of_a_target_always_exist(room: Room) -> None:
 
 
 @holds("4 branching: canonical branches of plans and tasks have no base and are listed")
-def test_what_if_branches_grow_from_a_canonical_branch_and_merge_back(room: Room) -> None:
+def test_what_if_branches_grow_from_a_canonical_branch_and_merge_back(room: ReasoningTools) -> None:
     task = create(room)
     room.note("known", target=task)
     room.apply(node("idea", title="base"), target=task)
@@ -94,7 +94,7 @@ def test_what_if_branches_grow_from_a_canonical_branch_and_merge_back(room: Room
 
 
 @holds("4 merge: only notes are merged")
-def test_only_notes_are_merged(room: Room) -> None:
+def test_only_notes_are_merged(room: ReasoningTools) -> None:
     create(room)
     trace = room.entries("task/TASK-001", "TASK-001-trace")
     assert trace
@@ -106,7 +106,7 @@ def test_only_notes_are_merged(room: Room) -> None:
 
 
 @holds("shapes: log is every note of the document, newest first, with head_seq")
-def test_a_log_and_a_reflog_list_notes_and_no_events(room: Room) -> None:
+def test_a_log_and_a_reflog_list_notes_and_no_events(room: ReasoningTools) -> None:
     task = create(room)
     seq = room.note("a note", target=task)
     assert newest_first(room, "log", "commits", ref="task/TASK-001", doc="TASK-001-trace") == []
@@ -114,7 +114,7 @@ def test_a_log_and_a_reflog_list_notes_and_no_events(room: Room) -> None:
 
 
 @holds("decisions §0: last_event is one of a task")
-def test_the_status_shows_the_last_event_of_a_task(room: Room) -> None:
+def test_the_status_shows_the_last_event_of_a_task(room: ReasoningTools) -> None:
     create(room)
     first = room("status")["last_event"]
     assert set(first) == {"event_id", "ts", "ts_ms"}
@@ -126,7 +126,7 @@ def test_the_status_shows_the_last_event_of_a_task(room: Room) -> None:
 
 
 @holds("4 export: the target, its reasoning_ref, the tails of its notes and trace")
-def test_an_export_has_the_target_its_place_and_its_last_notes_and_trace(room: Room) -> None:
+def test_an_export_has_the_target_its_place_and_its_last_notes_and_trace(room: ReasoningTools) -> None:
     task = create(room)
     for number in range(4):
         room.note(str(number), target=task)
@@ -144,7 +144,7 @@ def test_an_export_has_the_target_its_place_and_its_last_notes_and_trace(room: R
 
 
 @holds("4 export: max_chars applies to the whole snapshot, truncation is explicit")
-def test_an_export_keeps_its_budget_and_reports_omissions(room: Room) -> None:
+def test_an_export_keeps_its_budget_and_reports_omissions(room: ReasoningTools) -> None:
     task = create(room, description="long " * 500)
     for number in range(8):
         room.note(f"{number} " + "words\n" * 200, target=task)
@@ -162,7 +162,7 @@ def test_an_export_keeps_its_budget_and_reports_omissions(room: Room) -> None:
 
 
 @holds("4 export: the target, its reasoning_ref, the tails of its notes and trace")
-def test_an_export_of_an_unknown_target_is_not_found(room: Room) -> None:
+def test_an_export_of_an_unknown_target_is_not_found(room: ReasoningTools) -> None:
     create(room)
     for target in ("TASK-002", "PLAN-001", "task-001"):
         room.misses("export", target=target)

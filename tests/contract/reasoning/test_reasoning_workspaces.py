@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import Room, node
+from contract.reasoning.reasoning_tools import ReasoningTools, node
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_every_tool_of_the_family_requires_a_workspace(subtests: pytest.Subtests
 
 
 @holds("4 workspace scoping: workspace is required by every tool")
-def test_a_call_without_a_workspace_is_refused_by_name(room: Room) -> None:
+def test_a_call_without_a_workspace_is_refused_by_name(room: ReasoningTools) -> None:
     for arguments in ({}, {"workspace": None}):
         error = room.door.refuses("INVALID_REQUEST", "branchmind_notes_commit", content="x", **arguments)
         assert "workspace" in error.message
@@ -60,14 +60,14 @@ def test_a_call_without_a_workspace_is_refused_by_name(room: Room) -> None:
 
 @holds("decisions §0: a workspace is compared normalized, never blank, long or controlling")
 @pytest.mark.parametrize("workspace", ["", " ", "a\nb", "a\tb", "x" * 257])
-def test_a_bad_workspace_is_refused_for_reads_and_writes(room: Room, workspace: str) -> None:
+def test_a_bad_workspace_is_refused_for_reads_and_writes(room: ReasoningTools, workspace: str) -> None:
     bad = room.another(workspace)
     for tool, arguments in {**FIRST_WRITES, **READS, "status": {}, "branch_list": {}}.items():
         bad.refuses("INVALID_REQUEST", tool, **arguments)
 
 
 @holds("decisions §0: a workspace is compared normalized, never blank, long or controlling")
-def test_a_workspace_is_compared_normalized_and_echoed_as_it_was_written(room: Room) -> None:
+def test_a_workspace_is_compared_normalized_and_echoed_as_it_was_written(room: ReasoningTools) -> None:
     first = room.another("  My   Shop ")
     assert first("init")["workspace"] == "  My   Shop "
     first.note("found again")
@@ -79,7 +79,7 @@ def test_a_workspace_is_compared_normalized_and_echoed_as_it_was_written(room: R
 
 
 @holds("4 workspace scoping: no silent cross-project reads or writes")
-def test_workspaces_are_isolated(room: Room) -> None:
+def test_workspaces_are_isolated(room: ReasoningTools) -> None:
     other = room.another("Other")
     seq = room.note("mine")
     room.apply(node("a"))
@@ -101,7 +101,7 @@ def test_workspaces_are_isolated(room: Room) -> None:
 
 
 @holds("4 init: answers workspace, storage_dir, schema_version, checkout and defaults")
-def test_init_returns_the_storage_folder_and_the_defaults(room: Room) -> None:
+def test_init_returns_the_storage_folder_and_the_defaults(room: ReasoningTools) -> None:
     answer = room("init")
     assert set(answer) == {"workspace", "storage_dir", "schema_version", "checkout", "defaults", "created_workspace"}
     assert (answer["workspace"], answer["checkout"], answer["defaults"]) == ("Shop", "main", DEFAULTS)
@@ -111,14 +111,14 @@ def test_init_returns_the_storage_folder_and_the_defaults(room: Room) -> None:
 
 
 @holds("4 init: creates main if there are no branches, and checks it out if there is no checkout")
-def test_init_creates_main_without_a_base_and_checks_it_out(room: Room) -> None:
+def test_init_creates_main_without_a_base_and_checks_it_out(room: ReasoningTools) -> None:
     room("init")
     assert room("branch_list")["branches"] == [{"name": "main", "base_branch": None, "base_seq": None}]
     assert room("status")["checkout"] == "main"
 
 
 @holds("4 init: creates main if there are no branches, and checks it out if there is no checkout")
-def test_init_again_changes_no_branch_and_no_checkout(room: Room) -> None:
+def test_init_again_changes_no_branch_and_no_checkout(room: ReasoningTools) -> None:
     room("init")
     room.branch("b")
     room("checkout", ref="b")
@@ -129,7 +129,7 @@ def test_init_again_changes_no_branch_and_no_checkout(room: Room) -> None:
 
 
 @holds("4 init: creates main if there are no branches, and checks it out if there is no checkout")
-def test_init_creates_no_second_main_after_a_rename(room: Room) -> None:
+def test_init_creates_no_second_main_after_a_rename(room: ReasoningTools) -> None:
     room("init")
     room("branch_rename", old="main", new="trunk")
     assert room("init")["checkout"] == "trunk"
@@ -137,7 +137,7 @@ def test_init_creates_no_second_main_after_a_rename(room: Room) -> None:
 
 
 @holds("4 status: a snapshot of the workspace, also of one that is not there")
-def test_the_status_of_an_unknown_workspace_reports_it_and_creates_nothing(room: Room) -> None:
+def test_the_status_of_an_unknown_workspace_reports_it_and_creates_nothing(room: ReasoningTools) -> None:
     room.another("Other").note("x")
     before = dump(room.door.home)
     answer = room("status")
@@ -150,7 +150,7 @@ def test_the_status_of_an_unknown_workspace_reports_it_and_creates_nothing(room:
 
 
 @holds("4 status: a snapshot of the workspace, also of one that is not there")
-def test_the_status_shows_the_checkout_and_the_last_entry_of_the_workspace(room: Room) -> None:
+def test_the_status_shows_the_checkout_and_the_last_entry_of_the_workspace(room: ReasoningTools) -> None:
     room.note("first")
     room.branch("b")
     room("checkout", ref="b")
@@ -165,7 +165,7 @@ def test_the_status_shows_the_checkout_and_the_last_entry_of_the_workspace(room:
 
 
 @holds("decisions §0: last_event is one of a task")
-def test_the_last_event_is_one_of_a_task_and_not_of_a_note(room: Room) -> None:
+def test_the_last_event_is_one_of_a_task_and_not_of_a_note(room: ReasoningTools) -> None:
     room.note("x")
     room.apply(node("a"))
     assert room("status")["last_event"] is None
@@ -173,7 +173,7 @@ def test_the_last_event_is_one_of_a_task_and_not_of_a_note(room: Room) -> None:
 
 @holds("decisions §3: a first write bootstraps main; an unknown branch is refused")
 @pytest.mark.parametrize("tool", FIRST_WRITES)
-def test_a_first_write_creates_main_and_checks_it_out(room: Room, tool: str) -> None:
+def test_a_first_write_creates_main_and_checks_it_out(room: ReasoningTools, tool: str) -> None:
     room(tool, **FIRST_WRITES[tool])
     assert room.branches()["main"] == {"name": "main", "base_branch": None, "base_seq": None}
     assert room("status")["checkout"] == "main"
@@ -181,7 +181,7 @@ def test_a_first_write_creates_main_and_checks_it_out(room: Room, tool: str) -> 
 
 
 @holds("decisions §3: a first write bootstraps main; an unknown branch is refused")
-def test_a_first_write_to_an_unknown_branch_creates_nothing(room: Room) -> None:
+def test_a_first_write_to_an_unknown_branch_creates_nothing(room: ReasoningTools) -> None:
     room.misses("notes_commit", content="x", branch="typo")
     room.another("Second").misses("graph_apply", ops=[node("a")], branch="typo")
     room.another("Third").misses("branch_create", name="b", from_="typo")
@@ -189,7 +189,7 @@ def test_a_first_write_to_an_unknown_branch_creates_nothing(room: Room) -> None:
 
 @holds("decisions §3: unknown branch, document or target is not found with a recovery")
 @pytest.mark.parametrize("tool", READS)
-def test_a_read_without_branches_is_not_found_and_proposes_init(room: Room, tool: str) -> None:
+def test_a_read_without_branches_is_not_found_and_proposes_init(room: ReasoningTools, tool: str) -> None:
     error = room.misses(tool, **READS[tool])
     assert error.recovery is not None
     assert error.recovery["tool"] == "branchmind_init"
@@ -199,18 +199,20 @@ def test_a_read_without_branches_is_not_found_and_proposes_init(room: Room, tool
 
 @holds("decisions §3: unknown branch, document or target is not found with a recovery")
 @pytest.mark.parametrize("tool", OTHERS)
-def test_a_call_that_needs_a_missing_row_is_not_found_and_proposes_a_working_call(room: Room, tool: str) -> None:
+def test_a_call_that_needs_a_missing_row_is_not_found_and_proposes_a_working_call(
+    room: ReasoningTools, tool: str
+) -> None:
     room.misses(tool, **OTHERS[tool])
 
 
 @holds("decisions §3: unknown branch, document or target is not found with a recovery")
-def test_a_workspace_without_branches_has_no_branch_and_no_tag(room: Room) -> None:
+def test_a_workspace_without_branches_has_no_branch_and_no_tag(room: ReasoningTools) -> None:
     assert room("branch_list")["branches"] == []
     assert room("tag_list")["tags"] == []
 
 
 @holds("4 documents: entries carry ts beside ts_ms")
-def test_times_are_utc_with_milliseconds(timed: Room, clock: Clock) -> None:
+def test_times_are_utc_with_milliseconds(timed: ReasoningTools, clock: Clock) -> None:
     clock.ms += 7
     entry = timed("notes_commit", content="x")["entry"]
     assert entry["ts_ms"] == clock.ms

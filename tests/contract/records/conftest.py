@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.records.archive import Archive
-from support import beside
+from support import direct_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,5 +32,5 @@ def timed(door: StoreDoor) -> Archive:
 
 
 def forget(home: str) -> None:
-    beside.forget(home)
+    direct_store.forget(home)
     shutil.rmtree(os.path.join(home, "capabilities"), ignore_errors=True)

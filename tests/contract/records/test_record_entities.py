@@ -20,7 +20,7 @@ from contract.records.archive import (
     without,
     without_nulls,
 )
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:

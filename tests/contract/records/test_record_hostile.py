@@ -14,7 +14,7 @@ from contract.records.conftest import forget
 from contract.test_hostile_input import LEAST_VALUES, OVER_THE_WIRE, VALUES, check_error
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from support.beside import Watch
+from support.direct_store import Watch
 from support.promises import holds
 from support.thorough import pairs
 

@@ -14,7 +14,7 @@ from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from storage.database import connect
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 from support.python_process import run, without_root_powers
 

@@ -9,7 +9,7 @@ import pytest
 
 from contract.doors import START_MS, Clock, open_test_store
 from contract.records.archive import EARLY, LATE, SAMPLES, TYPES, Archive, capability_of, without
-from support.beside import dump, rows
+from support.direct_store import dump, rows
 from support.promises import holds
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import compact, lines
+from contract.reasoning.reasoning_tools import compact, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

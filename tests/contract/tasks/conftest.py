@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contract.tasks.desk import Desk
-from support import beside
+from contract.tasks.task_tools import TaskTools
+from support import direct_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def desk(call: Door) -> Iterator[Desk]:
+def desk(call: Door) -> Iterator[TaskTools]:
     """Return an empty workspace, once behind `Store.call` and once behind an MCP server."""
-    beside.forget(call.home)
-    yield Desk(call)
-    beside.forget(call.home)
+    direct_store.forget(call.home)
+    yield TaskTools(call)
+    direct_store.forget(call.home)
 
 
 @pytest.fixture
-def timed(door: StoreDoor) -> Desk:
+def timed(door: StoreDoor) -> TaskTools:
     """Return an empty workspace in a store that uses `clock`."""
-    return Desk(door)
+    return TaskTools(door)

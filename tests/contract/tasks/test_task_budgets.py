@@ -9,11 +9,11 @@ import pytest
 
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 READS: dict[str, dict[str, Any]] = {
     "tasks_list": {}, "tasks_radar": {"target": "TASK-001"}, "tasks_delta": {}, "tasks_handoff": {"target": "TASK-001"},
@@ -22,7 +22,7 @@ READS: dict[str, dict[str, Any]] = {
 ONE_LINE = LONG.replace("\n", " ")
 
 
-def fill(desk: Desk) -> None:
+def fill(desk: TaskTools) -> None:
     """Fill a workspace so that every read returns many rows."""
     desk.plan(ONE_LINE[:900], tags=[f"{number} {'t' * 90}" for number in range(50)], description=LONG * 20)
     steps = [
@@ -51,7 +51,7 @@ def test_every_read_of_tasks_takes_the_three_budgets() -> None:
 
 @holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
 @pytest.mark.parametrize("tool", READS)
-def test_every_budget_of_a_read_of_tasks_is_kept_and_truncation_is_reported(desk: Desk, tool: str) -> None:
+def test_every_budget_of_a_read_of_tasks_is_kept_and_truncation_is_reported(desk: TaskTools, tool: str) -> None:
     fill(desk)
     given = {"workspace": "Shop", **READS[tool]}
     full = desk.door(tool, **given, max_chars=0)
@@ -62,7 +62,7 @@ def test_every_budget_of_a_read_of_tasks_is_kept_and_truncation_is_reported(desk
 
 @holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
 @pytest.mark.parametrize("tool", READS)
-def test_all_budgets_of_a_read_of_tasks_hold_at_once(timed: Desk, tool: str) -> None:
+def test_all_budgets_of_a_read_of_tasks_hold_at_once(timed: TaskTools, tool: str) -> None:
     fill(timed)
     for chars, size, count in ((500, 500, 10), (2000, 700, 11), (600, 5000, 20), (3000, 3000, 12)):
         budget = {"max_chars": chars, "max_bytes": size, "max_lines": count}
@@ -70,7 +70,7 @@ def test_all_budgets_of_a_read_of_tasks_hold_at_once(timed: Desk, tool: str) -> 
 
 
 @holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
-def test_a_budget_below_the_least_is_refused_by_every_read_of_tasks(timed: Desk) -> None:
+def test_a_budget_below_the_least_is_refused_by_every_read_of_tasks(timed: TaskTools) -> None:
     timed.plan()
     timed.task()
     for tool, arguments in READS.items():
@@ -83,7 +83,9 @@ def test_a_budget_below_the_least_is_refused_by_every_read_of_tasks(timed: Desk)
 @holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
 @pytest.mark.parametrize("tool", READS)
 @pytest.mark.parametrize("wide", ["W", "\U0001f331"])
-def test_the_least_budget_of_a_read_of_tasks_holds_with_the_longest_names(timed: Desk, wide: str, tool: str) -> None:
+def test_the_least_budget_of_a_read_of_tasks_holds_with_the_longest_names(
+    timed: TaskTools, wide: str, tool: str
+) -> None:
     far = timed.another("W" * 255 + wide)
     far.plan(wide * 1000)
     far(
@@ -113,7 +115,7 @@ def test_the_least_budget_of_a_read_of_tasks_holds_with_the_longest_names(timed:
 
 
 @holds("decisions §3 budgets: next is the last to go")
-def test_the_next_call_of_ordinary_work_is_whole_in_the_least_budget(desk: Desk) -> None:
+def test_the_next_call_of_ordinary_work_is_whole_in_the_least_budget(desk: TaskTools) -> None:
     fill(desk)
     radar = desk.radar("TASK-001")["radar"]
     for name, most in LEAST.items():
@@ -125,7 +127,7 @@ def test_the_next_call_of_ordinary_work_is_whole_in_the_least_budget(desk: Desk)
 
 
 @holds("decisions §3 budgets: next is the last to go")
-def test_a_small_radar_still_shows_the_current_action(desk: Desk) -> None:
+def test_a_small_radar_still_shows_the_current_action(desk: TaskTools) -> None:
     desk.task("Rotate the signing key", "Make the new key", *(f"step {number}" for number in range(40)))
     small = desk("radar", target="TASK-001", max_chars=1000)
     assert small["radar"] == desk.radar("TASK-001")["radar"]
@@ -136,7 +138,7 @@ def test_a_small_radar_still_shows_the_current_action(desk: Desk) -> None:
 
 @holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize(("name", "most"), BUDGETS)
-def test_paging_a_list_through_a_budget_gives_every_task_exactly_once(timed: Desk, name: str, most: int) -> None:
+def test_paging_a_list_through_a_budget_gives_every_task_exactly_once(timed: TaskTools, name: str, most: int) -> None:
     fill(timed)
     made = timed.listed()
     found: list[str] = []
@@ -153,14 +155,14 @@ def test_paging_a_list_through_a_budget_gives_every_task_exactly_once(timed: Des
 
 @holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize(("name", "most"), BUDGETS)
-def test_paging_events_through_a_budget_gives_every_event_exactly_once(timed: Desk, name: str, most: int) -> None:
+def test_paging_events_through_a_budget_gives_every_event_exactly_once(timed: TaskTools, name: str, most: int) -> None:
     fill(timed)
     told = [event["event_id"] for event in timed.events()]
     assert [event["event_id"] for event in timed.events(None, limit=5, **{name: most})] == told
 
 
 @holds("shapes budgets: paging through a budget still gives every row exactly once")
-def test_a_budget_drops_the_newest_events_first(desk: Desk) -> None:
+def test_a_budget_drops_the_newest_events_first(desk: TaskTools) -> None:
     desk.task()
     for number in range(30):
         desk("edit", target="TASK-001", title=f"title {number}")
@@ -173,7 +175,7 @@ def test_a_budget_drops_the_newest_events_first(desk: Desk) -> None:
 
 
 @holds("shapes budgets: paging through a budget still gives every row exactly once")
-def test_the_rest_of_an_export_can_be_read_after_truncation(timed: Desk) -> None:
+def test_the_rest_of_an_export_can_be_read_after_truncation(timed: TaskTools) -> None:
     timed.task("A", "a")
     for number in range(20):
         timed("note", target="TASK-001", note=f"note {number} " + "x" * 100)
@@ -192,7 +194,7 @@ def test_the_rest_of_an_export_can_be_read_after_truncation(timed: Desk) -> None
 
 
 @holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
-def test_a_budget_on_tasks_changes_nothing_in_the_store(timed: Desk) -> None:
+def test_a_budget_on_tasks_changes_nothing_in_the_store(timed: TaskTools) -> None:
     fill(timed)
     before = dump(timed.door.home)
     for tool, arguments in READS.items():
@@ -201,7 +203,7 @@ def test_a_budget_on_tasks_changes_nothing_in_the_store(timed: Desk) -> None:
 
 
 @holds("decisions §3 budgets: every read of tasks takes all three and never exceeds them")
-def test_a_hand_over_is_stored_whole_if_its_answer_is_truncated(timed: Desk) -> None:
+def test_a_hand_over_is_stored_whole_if_its_answer_is_truncated(timed: TaskTools) -> None:
     fill(timed)
     timed("handoff", target="TASK-001", as_capsule=True)
     whole = timed.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")["capsule_text"]

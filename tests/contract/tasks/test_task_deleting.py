@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from support.beside import rows
+from support.direct_store import rows
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
 @holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
-def test_a_deleted_step_takes_its_subtree_along(desk: Desk) -> None:
+def test_a_deleted_step_takes_its_subtree_along(desk: TaskTools) -> None:
     desk.task("A", "a", "b", "c")
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}, {"title": "b.b"}])
     desk("decompose", target="TASK-001", parent="s:1.s:0", steps=[{"title": "b.a.a"}])
@@ -28,7 +28,7 @@ def test_a_deleted_step_takes_its_subtree_along(desk: Desk) -> None:
 
 
 @holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
-def test_a_path_with_a_common_prefix_is_not_part_of_the_subtree(desk: Desk) -> None:
+def test_a_path_with_a_common_prefix_is_not_part_of_the_subtree(desk: TaskTools) -> None:
     desk.task("A", *(f"{number}" for number in range(12)))
     desk("decompose", target="TASK-001", parent="s:10", steps=[{"title": "x"}])
     desk("delete", target="TASK-001", path="s:1")
@@ -36,7 +36,7 @@ def test_a_path_with_a_common_prefix_is_not_part_of_the_subtree(desk: Desk) -> N
 
 
 @holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
-def test_a_deleted_task_is_absent_from_every_read(desk: Desk) -> None:
+def test_a_deleted_task_is_absent_from_every_read(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk.task("B")
@@ -57,7 +57,7 @@ def test_a_deleted_task_is_absent_from_every_read(desk: Desk) -> None:
 
 
 @holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
-def test_the_trace_of_a_deleted_task_is_kept(desk: Desk) -> None:
+def test_the_trace_of_a_deleted_task_is_kept(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("note", target="TASK-001", note="worth keeping")
     desk("delete", target="TASK-001", path="s:0")
@@ -71,7 +71,7 @@ def test_the_trace_of_a_deleted_task_is_kept(desk: Desk) -> None:
 
 
 @holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
-def test_a_deleted_plan_takes_its_tasks_along_each_with_its_event(desk: Desk) -> None:
+def test_a_deleted_plan_takes_its_tasks_along_each_with_its_event(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk.task("B", parent="PLAN-001")
@@ -91,7 +91,7 @@ def test_a_deleted_plan_takes_its_tasks_along_each_with_its_event(desk: Desk) ->
 
 
 @holds("shapes tasks delete: numbers never return")
-def test_numbers_of_deleted_tasks_are_never_reused(desk: Desk) -> None:
+def test_numbers_of_deleted_tasks_are_never_reused(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a")
     desk("delete", target="TASK-001")
@@ -102,7 +102,7 @@ def test_numbers_of_deleted_tasks_are_never_reused(desk: Desk) -> None:
 
 
 @holds("decisions §4 delete: removes a plan, a task or a step subtree; history stays in the trace")
-def test_a_done_plan_stays_done_if_a_task_is_deleted(desk: Desk) -> None:
+def test_a_done_plan_stays_done_if_a_task_is_deleted(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk("complete", target="TASK-001")

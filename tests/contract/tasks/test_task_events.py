@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
-from contract.tasks.desk import BOTH, Desk, branch_of
+from contract.tasks.task_tools import BOTH, TaskTools, branch_of
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.store import Store
-from support.beside import Beside, dump, rows
+from support.direct_store import DirectStore, dump, rows
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ LIFE: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.fixture
-def mutated(desk: Desk) -> tuple[Desk, list[dict[str, Any]]]:
+def mutated(desk: TaskTools) -> tuple[TaskTools, list[dict[str, Any]]]:
     """Run every mutation and return the workspace with the answers."""
     return desk, [desk(tool, **arguments) for _, tool, arguments in LIFE]
 
@@ -112,7 +112,7 @@ def test_a_mutation_writes_one_row_to_the_log_of_events(mutated: Any) -> None:
 
 
 @holds("decisions §0: tasks_delta and last_event show task events, ordered by seq and not by id")
-def test_status_shows_the_last_task_event(desk: Desk) -> None:
+def test_status_shows_the_last_task_event(desk: TaskTools) -> None:
     desk.room("init")
     assert desk.room("status")["last_event"] is None
     event = desk("create", kind="task", title="A")["event"]
@@ -127,7 +127,7 @@ def test_status_shows_the_last_task_event(desk: Desk) -> None:
 
 
 @holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
-def test_delta_starts_after_the_given_event(desk: Desk) -> None:
+def test_delta_starts_after_the_given_event(desk: TaskTools) -> None:
     desk.task()
     for number in range(4):
         desk("note", target="TASK-001", note=f"{number}")
@@ -140,7 +140,7 @@ def test_delta_starts_after_the_given_event(desk: Desk) -> None:
 
 
 @holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
-def test_delta_returns_events_in_pages(desk: Desk) -> None:
+def test_delta_returns_events_in_pages(desk: TaskTools) -> None:
     desk.task()
     for number in range(6):
         desk("note", target="TASK-001", note=f"{number}")
@@ -152,7 +152,7 @@ def test_delta_returns_events_in_pages(desk: Desk) -> None:
 
 
 @holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
-def test_delta_returns_fifty_events_by_default(timed: Desk) -> None:
+def test_delta_returns_fifty_events_by_default(timed: TaskTools) -> None:
     timed.task()
     for number in range(51):
         timed("note", target="TASK-001", note=f"{number}")
@@ -162,7 +162,7 @@ def test_delta_returns_fifty_events_by_default(timed: Desk) -> None:
 
 
 @holds("shapes tasks delta: exclusive, oldest first, without since from the beginning")
-def test_delta_returns_only_the_events_of_its_workspace(desk: Desk) -> None:
+def test_delta_returns_only_the_events_of_its_workspace(desk: TaskTools) -> None:
     other = desk.another("Other")
     desk.task()
     other.task()
@@ -174,7 +174,7 @@ def test_delta_returns_only_the_events_of_its_workspace(desk: Desk) -> None:
 
 
 @holds("decisions §0: tasks_delta and last_event show task events, ordered by seq and not by id")
-def test_an_event_of_another_family_is_not_a_task_event(desk: Desk) -> None:
+def test_an_event_of_another_family_is_not_a_task_event(desk: TaskTools) -> None:
     desk.task()
     desk.room.note("a note")
     event_ids = [event_id for (event_id,) in rows(desk.door.home, "select event_id from events order by seq")]
@@ -187,7 +187,7 @@ def test_an_event_of_another_family_is_not_a_task_event(desk: Desk) -> None:
 def test_events_are_in_order_of_occurrence_if_the_clock_steps_back(home: str) -> None:
     clock = Clock()
     with open_test_store(home, clock) as store:
-        desk = Desk(StoreDoor(store))
+        desk = TaskTools(StoreDoor(store))
         desk.task()
         for number in range(5):
             clock.advance(-60)
@@ -201,7 +201,7 @@ def test_events_are_in_order_of_occurrence_if_the_clock_steps_back(home: str) ->
 def test_events_are_ordered_by_their_sequence_and_not_by_their_id(home: str) -> None:
     ids = iter(f"{number:026d}" for number in range(1000, 0, -1))
     with Store(load_config(home, cwd="/"), clock_ms=Clock(), id_source=lambda now_ms: next(ids)) as store:
-        desk = Desk(StoreDoor(store))
+        desk = TaskTools(StoreDoor(store))
         desk.task()
         for number in range(3):
             desk("note", target="TASK-001", note=f"{number}")
@@ -213,12 +213,12 @@ def test_events_are_ordered_by_their_sequence_and_not_by_their_id(home: str) -> 
 
 
 @holds("4 automatic ingestion: ingesting the same event_id twice creates no duplicate")
-def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
+def test_an_event_cannot_be_ingested_twice(timed: TaskTools) -> None:
     timed.task()
     timed("note", target="TASK-001", note="n")
     columns = "branch_id, workspace_norm, doc, written_as, title, content, source_event_id, ts_ms"
-    with Beside(timed.door.home) as beside, pytest.raises(Exception, match="source_event_id") as caught:
-        beside.run(
+    with DirectStore(timed.door.home) as direct, pytest.raises(Exception, match="source_event_id") as caught:
+        direct.run(
             f"insert into doc_entries (seq, {columns}) select seq + 1000, {columns} from doc_entries"
             " where written_as = 'event'"
         )
@@ -228,7 +228,7 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
 
 
 @holds("4 automatic ingestion: ingesting the same event_id twice creates no duplicate")
-def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
+def test_ingesting_an_event_again_adds_nothing(timed: TaskTools) -> None:
     from moss_memory.storage.call import CallContext
     from moss_memory.tools.task.graph_projection import task_document
     from moss_memory.tools.task.model.task_rows import find_task
@@ -265,11 +265,11 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
 
 @holds("decisions §4: state, event, trace entry and graph are written in one transaction")
 @pytest.mark.parametrize("table", ["events", "doc_entries", "graph_versions", "tasks", "steps"])
-def test_a_mutation_that_fails_in_one_part_changes_nothing(timed: Desk, table: str) -> None:
+def test_a_mutation_that_fails_in_one_part_changes_nothing(timed: TaskTools, table: str) -> None:
     timed.task("A", "a")
-    with Beside(timed.door.home) as beside:
-        beside.trap("no_insert", f"insert on {table}")
-        beside.trap("no_update", f"update on {table}")
+    with DirectStore(timed.door.home) as direct:
+        direct.trap("no_insert", f"insert on {table}")
+        direct.trap("no_update", f"update on {table}")
     before = dump(timed.door.home)
     for tool, arguments in (
         ("create", {"kind": "task", "title": "B", "steps": [{"title": "b"}]}),
@@ -279,15 +279,15 @@ def test_a_mutation_that_fails_in_one_part_changes_nothing(timed: Desk, table: s
         with pytest.raises(MossError):
             timed(tool, **arguments)
         assert dump(timed.door.home) == before, tool
-    with Beside(timed.door.home) as beside:
-        beside.free("no_insert", "no_update")
+    with DirectStore(timed.door.home) as direct:
+        direct.free("no_insert", "no_update")
     timed.close("TASK-001", "s:0")
     assert timed.task("B") == "TASK-002"
     assert [event["type"] for event in timed.events()] == ["task_created", "step_done", "task_created"]
 
 
 @holds("4 branching: tasks ingest into the canonical branch; branching and checkout do not touch tasks")
-def test_tasks_write_to_their_own_branch_whichever_branch_is_checked_out(desk: Desk) -> None:
+def test_tasks_write_to_their_own_branch_whichever_branch_is_checked_out(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.room.branch("what-if", "task/TASK-001")
     desk.room("checkout", ref="what-if")
@@ -303,7 +303,7 @@ def test_tasks_write_to_their_own_branch_whichever_branch_is_checked_out(desk: D
 
 
 @holds("4 branching: tasks ingest into the canonical branch; branching and checkout do not touch tasks")
-def test_creating_and_checking_out_branches_change_no_task(desk: Desk) -> None:
+def test_creating_and_checking_out_branches_change_no_task(desk: TaskTools) -> None:
     desk.task("A", "a")
     before = desk.radar("TASK-001")
     desk.room.branch("what-if", "task/TASK-001")

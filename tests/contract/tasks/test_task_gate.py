@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.tasks.desk import BOTH, GUARDED
+from contract.tasks.task_tools import BOTH, GUARDED
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 MUTATIONS: dict[str, dict[str, Any]] = {
     "edit": {"title": "B"}, "decompose": {"steps": [{"title": "x"}]}, "define": {"path": "s:0", "title": "b"},
@@ -21,18 +21,18 @@ MUTATIONS: dict[str, dict[str, Any]] = {
 """One call of each mutation that is valid for a task with an open step s:0 and a closed step s:1."""
 
 
-def guarded(desk: Desk) -> None:
+def guarded(desk: TaskTools) -> None:
     """Create a task whose only step has criteria and tests."""
     desk("create", kind="task", title="A", steps=[GUARDED])
 
 
-def two_steps(desk: Desk) -> None:
+def two_steps(desk: TaskTools) -> None:
     desk.task("A", "open", "closed")
     desk.close("TASK-001", "s:1")
 
 
 @holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
-def test_a_step_closes_only_if_criteria_and_tests_are_confirmed(desk: Desk) -> None:
+def test_a_step_closes_only_if_criteria_and_tests_are_confirmed(desk: TaskTools) -> None:
     guarded(desk)
     error = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
     assert error.status == 409
@@ -54,7 +54,9 @@ def test_a_step_closes_only_if_criteria_and_tests_are_confirmed(desk: Desk) -> N
     [({}, []), ({"success_criteria": "it signs"}, ["criteria"]), ({"tests": ["pytest"]}, ["tests"]),
      ({"success_criteria": [], "tests": []}, []), ({"blockers": ["the vault"]}, [])],
 )  # fmt: skip
-def test_closing_a_step_requires_the_checkpoints_that_it_defines(timed: Desk, defined: Any, missing: list[str]) -> None:
+def test_closing_a_step_requires_the_checkpoints_that_it_defines(
+    timed: TaskTools, defined: Any, missing: list[str]
+) -> None:
     timed("create", kind="task", title="A", steps=[{"title": "a", **defined}])
     if missing:
         error = timed.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
@@ -65,7 +67,7 @@ def test_closing_a_step_requires_the_checkpoints_that_it_defines(timed: Desk, de
 
 
 @holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
-def test_the_refusal_names_what_to_check_and_the_checkpoints_to_add(desk: Desk) -> None:
+def test_the_refusal_names_what_to_check_and_the_checkpoints_to_add(desk: TaskTools) -> None:
     guarded(desk)
     refused = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
     recovery = refused.recovery
@@ -83,7 +85,7 @@ def test_the_refusal_names_what_to_check_and_the_checkpoints_to_add(desk: Desk) 
 
 
 @holds("decisions §10: on a task without steps tasks_done names tasks_complete")
-def test_done_without_steps_proposes_complete(desk: Desk) -> None:
+def test_done_without_steps_proposes_complete(desk: TaskTools) -> None:
     desk.task("A")
     for code, address in (("INVALID_REQUEST", {}), ("NOT_FOUND", {"path": "s:0"}), ("NOT_FOUND", {"step_id": "x"})):
         recovery = desk.refuses(code, "done", target="TASK-001", **address).recovery
@@ -97,7 +99,7 @@ def test_done_without_steps_proposes_complete(desk: Desk) -> None:
 
 
 @holds("decisions §4 and §10 done: closes a step, refused until everything the step defines is confirmed")
-def test_done_without_a_step_proposes_the_only_open_step(desk: Desk) -> None:
+def test_done_without_a_step_proposes_the_only_open_step(desk: TaskTools) -> None:
     two_steps(desk)
     recovery = desk.refuses("INVALID_REQUEST", "done", target="TASK-001", checkpoints=BOTH).recovery
     assert recovery is not None
@@ -111,7 +113,7 @@ def test_done_without_a_step_proposes_the_only_open_step(desk: Desk) -> None:
 
 
 @holds("decisions §10: on a task without steps tasks_done names tasks_complete")
-def test_a_step_can_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
+def test_a_step_can_be_confirmed_and_closed_in_one_call(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     answer = desk("done", target="TASK-001", path="s:0", checkpoints={**BOTH, "perf": True})
     assert answer["revision"] == 2
@@ -122,7 +124,7 @@ def test_a_step_can_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
 
 
 @holds("decisions §10: on a task without steps tasks_done names tasks_complete")
-def test_a_refused_close_discards_its_confirmations(desk: Desk) -> None:
+def test_a_refused_close_discards_its_confirmations(desk: TaskTools) -> None:
     guarded(desk)
     desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0", checkpoints={"criteria": True})
     assert desk.steps("TASK-001")["s:0"]["checkpoints"] == {}
@@ -132,7 +134,7 @@ def test_a_refused_close_discards_its_confirmations(desk: Desk) -> None:
 
 
 @holds("decisions §4 verify: confirms checkpoints of a step")
-def test_a_confirmation_can_be_revoked(desk: Desk) -> None:
+def test_a_confirmation_can_be_revoked(desk: TaskTools) -> None:
     guarded(desk)
     desk("verify", target="TASK-001", path="s:0", checkpoints=BOTH)
     desk("verify", target="TASK-001", path="s:0", checkpoints={"docs": True, "tests": False})
@@ -143,7 +145,7 @@ def test_a_confirmation_can_be_revoked(desk: Desk) -> None:
 
 
 @holds("decisions §4 verify: confirms checkpoints of a step")
-def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: Desk) -> None:
+def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: TaskTools) -> None:
     desk.task("A", "a")
     all_five = dict.fromkeys(("criteria", "tests", "security", "perf", "docs"), True)
     desk("verify", target="TASK-001", path="s:0", checkpoints=all_five)
@@ -164,7 +166,7 @@ def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: Desk) -> Non
 
 
 @holds("decisions §4: a step that is blocked or has open children does not close")
-def test_a_blocked_step_does_not_close(desk: Desk) -> None:
+def test_a_blocked_step_does_not_close(desk: TaskTools) -> None:
     desk.task("A", "a")
     answer = desk("block", target="TASK-001", path="s:0", reason="  waiting for the vault ")
     assert answer["event"]["type"] == "step_blocked"
@@ -179,7 +181,7 @@ def test_a_blocked_step_does_not_close(desk: Desk) -> None:
 
 
 @holds("decisions §4 block: blocks and unblocks a step with a reason")
-def test_a_step_can_be_blocked_without_a_reason(desk: Desk) -> None:
+def test_a_step_can_be_blocked_without_a_reason(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("block", target="TASK-001", path="s:0")
     assert desk.steps("TASK-001")["s:0"]["blocked"] is True
@@ -188,7 +190,7 @@ def test_a_step_can_be_blocked_without_a_reason(desk: Desk) -> None:
 
 
 @holds("decisions §4: a step that is blocked or has open children does not close")
-def test_a_step_with_open_children_does_not_close(desk: Desk) -> None:
+def test_a_step_with_open_children_does_not_close(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
     desk.close("TASK-001", "s:0.s:0")
@@ -198,7 +200,7 @@ def test_a_step_with_open_children_does_not_close(desk: Desk) -> None:
 
 
 @holds("decisions §10: on a task without steps tasks_done names tasks_complete")
-def test_a_closed_step_cannot_be_changed_until_it_is_reopened(desk: Desk) -> None:
+def test_a_closed_step_cannot_be_changed_until_it_is_reopened(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.close("TASK-001", "s:0")
     for tool, arguments in (
@@ -211,7 +213,7 @@ def test_a_closed_step_cannot_be_changed_until_it_is_reopened(desk: Desk) -> Non
 
 
 @holds("decisions §4 reopen: reopens a step or a task")
-def test_a_reopened_step_must_be_confirmed_again(desk: Desk) -> None:
+def test_a_reopened_step_must_be_confirmed_again(desk: TaskTools) -> None:
     guarded(desk)
     desk.refuses("CONFLICT", "reopen", target="TASK-001", path="s:0")
     desk.close("TASK-001", "s:0")
@@ -222,7 +224,7 @@ def test_a_reopened_step_must_be_confirmed_again(desk: Desk) -> None:
 
 
 @holds("decisions §4 reopen: reopens a step or a task")
-def test_reopening_a_step_reopens_its_closed_ancestors(desk: Desk) -> None:
+def test_reopening_a_step_reopens_its_closed_ancestors(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
     desk.close("TASK-001", "s:0.s:0", "s:0.s:1", "s:0", "s:1")
@@ -234,7 +236,7 @@ def test_reopening_a_step_reopens_its_closed_ancestors(desk: Desk) -> None:
 
 
 @holds("decisions §4 reopen: reopens a step or a task")
-def test_reopening_a_done_task_makes_it_active(desk: Desk) -> None:
+def test_reopening_a_done_task_makes_it_active(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a")
     for target in ("TASK-001", "PLAN-001"):
@@ -248,7 +250,7 @@ def test_reopening_a_done_task_makes_it_active(desk: Desk) -> None:
 
 
 @holds("decisions §4 reopen: reopens a step or a task")
-def test_a_task_of_a_done_plan_reopens_only_after_the_plan(desk: Desk) -> None:
+def test_a_task_of_a_done_plan_reopens_only_after_the_plan(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk.close("TASK-001", "s:0")
@@ -263,7 +265,7 @@ def test_a_task_of_a_done_plan_reopens_only_after_the_plan(desk: Desk) -> None:
 
 
 @holds("decisions §4 complete: sets TODO, ACTIVE, DONE; DONE needs every step done")
-def test_a_task_is_done_only_if_every_step_is_done(desk: Desk) -> None:
+def test_a_task_is_done_only_if_every_step_is_done(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     error = desk.refuses("CONFLICT", "complete", target="TASK-001")
@@ -274,7 +276,7 @@ def test_a_task_is_done_only_if_every_step_is_done(desk: Desk) -> None:
 
 
 @holds("decisions §4: a plan is DONE only when its tasks are")
-def test_a_plan_is_done_only_if_its_tasks_and_steps_are_done(desk: Desk) -> None:
+def test_a_plan_is_done_only_if_its_tasks_and_steps_are_done(desk: TaskTools) -> None:
     desk.plan(steps=[{"title": "a"}])
     desk.task("A", parent="PLAN-001")
     desk.task("B", parent="PLAN-001")
@@ -291,7 +293,7 @@ def test_a_plan_is_done_only_if_its_tasks_and_steps_are_done(desk: Desk) -> None
 
 
 @holds("decisions §4 complete: sets TODO, ACTIVE, DONE; DONE needs every step done")
-def test_a_status_is_todo_active_or_done(desk: Desk) -> None:
+def test_a_status_is_todo_active_or_done(desk: TaskTools) -> None:
     desk.task("A", "a")
     for status in ("ACTIVE", "TODO", "ACTIVE"):
         desk("complete", target="TASK-001", status=status)
@@ -307,7 +309,7 @@ def test_a_status_is_todo_active_or_done(desk: Desk) -> None:
 
 @holds("decisions §4: revisions start at 1 and rise by one per write")
 @pytest.mark.parametrize("tool", MUTATIONS)
-def test_a_mutation_raises_the_revision_of_its_target_by_one(timed: Desk, tool: str) -> None:
+def test_a_mutation_raises_the_revision_of_its_target_by_one(timed: TaskTools, tool: str) -> None:
     timed.plan()
     two_steps(timed)
     timed.task("B")
@@ -323,7 +325,7 @@ def test_a_mutation_raises_the_revision_of_its_target_by_one(timed: Desk, tool: 
 
 @holds("decisions §4: an expected_revision that does not match is VERSION_MISMATCH")
 @pytest.mark.parametrize("tool", MUTATIONS)
-def test_a_mutation_with_another_expected_revision_is_a_mismatch(timed: Desk, tool: str) -> None:
+def test_a_mutation_with_another_expected_revision_is_a_mismatch(timed: TaskTools, tool: str) -> None:
     two_steps(timed)
     now = timed.revision("TASK-001")
     for wrong in (now - 1, now + 1, 0, -1):
@@ -335,7 +337,7 @@ def test_a_mutation_with_another_expected_revision_is_a_mismatch(timed: Desk, to
 
 
 @holds("decisions §4: an expected_revision that does not match is VERSION_MISMATCH")
-def test_revisions_are_checked_through_every_door(desk: Desk) -> None:
+def test_revisions_are_checked_through_every_door(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.refuses("VERSION_MISMATCH", "note", target="TASK-001", note="n", expected_revision=2)
     assert desk("note", target="TASK-001", note="n", expected_revision=1)["revision"] == 2
@@ -343,7 +345,7 @@ def test_revisions_are_checked_through_every_door(desk: Desk) -> None:
 
 
 @holds("decisions §10: on a task without steps tasks_done names tasks_complete")
-def test_a_task_with_only_closed_steps_can_be_completed(desk: Desk) -> None:
+def test_a_task_with_only_closed_steps_can_be_completed(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("done", target="TASK-001", path="s:0")
     error = desk.refuses("INVALID_REQUEST", "done", target="TASK-001")

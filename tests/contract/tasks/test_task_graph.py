@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import StoreDoor, outcome
-from contract.reasoning.room import edge, gone, node, state
-from contract.tasks.desk import BOTH, Desk
+from contract.reasoning.reasoning_tools import edge, gone, node, state
+from contract.tasks.task_tools import BOTH, TaskTools
 from support.promises import holds
 
 if TYPE_CHECKING:
     from moss_memory.store import Store
 
 
-def statuses(desk: Desk, target: str) -> dict[str, str]:
+def statuses(desk: TaskTools, target: str) -> dict[str, str]:
     return {one: found["status"] for one, found in desk.nodes(target).items()}
 
 
 @holds("decisions §4: each mutation writes the task: and step: graph projection")
-def test_a_task_and_its_steps_are_nodes_of_its_graph(desk: Desk) -> None:
+def test_a_task_and_its_steps_are_nodes_of_its_graph(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}])
     nodes = {one: state(found) for one, found in desk.nodes("TASK-001").items()}
@@ -41,7 +41,7 @@ def test_a_task_and_its_steps_are_nodes_of_its_graph(desk: Desk) -> None:
 
 
 @holds("decisions §4: each mutation writes the task: and step: graph projection")
-def test_the_graph_reflects_every_change(desk: Desk) -> None:
+def test_the_graph_reflects_every_change(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("edit", target="TASK-001", title="New")
     assert desk.nodes("TASK-001")["task:TASK-001"]["title"] == "New"
@@ -62,7 +62,7 @@ def test_the_graph_reflects_every_change(desk: Desk) -> None:
 
 
 @holds("decisions §4: each mutation writes the task: and step: graph projection")
-def test_a_plan_is_linked_to_its_tasks_and_a_task_to_its_dependencies(desk: Desk) -> None:
+def test_a_plan_is_linked_to_its_tasks_and_a_task_to_its_dependencies(desk: TaskTools) -> None:
     desk.plan("P")
     desk.task("A", parent="PLAN-001")
     desk.task("B")
@@ -80,7 +80,7 @@ def test_a_plan_is_linked_to_its_tasks_and_a_task_to_its_dependencies(desk: Desk
 
 
 @holds("decisions §4: each mutation writes the task: and step: graph projection")
-def test_only_changed_nodes_get_a_new_version(desk: Desk) -> None:
+def test_only_changed_nodes_get_a_new_version(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     before = desk.nodes("TASK-001")
     desk("block", target="TASK-001", path="s:1")
@@ -95,7 +95,7 @@ def test_only_changed_nodes_get_a_new_version(desk: Desk) -> None:
 
 
 @holds("shapes graph: task: and step: ids are refused from outside")
-def test_external_writes_to_ids_of_tasks_and_steps_are_refused(desk: Desk) -> None:
+def test_external_writes_to_ids_of_tasks_and_steps_are_refused(desk: TaskTools) -> None:
     desk.task("A", "a")
     here = {"target": "TASK-001"}
     desk.room.apply(node("mine"), **here)
@@ -114,7 +114,7 @@ def test_external_writes_to_ids_of_tasks_and_steps_are_refused(desk: Desk) -> No
 
 
 @holds("decisions §4: each mutation writes the task: and step: graph projection")
-def test_external_nodes_and_edges_survive_changes_of_tasks(desk: Desk) -> None:
+def test_external_nodes_and_edges_survive_changes_of_tasks(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.room.apply(
         node("mine", "note", title="kept"), node("other"), edge("mine", "about", "other"), target="TASK-001"
@@ -131,7 +131,7 @@ class RandomWork:
     """Random operations on a few plans and tasks, whose graphs must always match the radar."""
 
     def __init__(self, store: Store, seed: int) -> None:
-        self.desk = Desk(StoreDoor(store))
+        self.desk = TaskTools(StoreDoor(store))
         self.dice = random.Random(seed)  # noqa: S311
         self.store = store
 

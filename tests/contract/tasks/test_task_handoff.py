@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.doors import FULL, StoreDoor, open_test_store
-from contract.tasks.desk import Desk, check_call
+from contract.tasks.task_tools import TaskTools, check_call
 from support.promises import holds
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ NASTY = [
 
 
 @holds("decisions §4 handoff: done, remaining, risks, plus the radar and the next call")
-def test_a_hand_over_lists_done_work_remaining_work_and_risks(desk: Desk) -> None:
+def test_a_hand_over_lists_done_work_remaining_work_and_risks(desk: TaskTools) -> None:
     desk.task("A", "a", "b", "c")
     desk.close("TASK-001", "s:0")
     desk("block", target="TASK-001", path="s:1", reason="the vault")
@@ -39,7 +39,7 @@ def test_a_hand_over_lists_done_work_remaining_work_and_risks(desk: Desk) -> Non
 
 
 @holds("decisions §4 evidence: links, checks and small texts of a step or task")
-def test_a_hand_over_contains_every_piece_of_evidence_in_full(desk: Desk) -> None:
+def test_a_hand_over_contains_every_piece_of_evidence_in_full(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     link = "https://example.org/" + "x" * 500
     desk("evidence", target="TASK-001", path="s:0", links=[link], checks=[f"check {number}" for number in range(9)])
@@ -56,7 +56,7 @@ def test_a_hand_over_contains_every_piece_of_evidence_in_full(desk: Desk) -> Non
 
 
 @holds("decisions §4 handoff: done, remaining, risks, plus the radar and the next call")
-def test_the_hand_over_of_a_plan_lists_its_tasks(desk: Desk) -> None:
+def test_the_hand_over_of_a_plan_lists_its_tasks(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk.task("B", parent="PLAN-001")
@@ -67,7 +67,7 @@ def test_the_hand_over_of_a_plan_lists_its_tasks(desk: Desk) -> None:
 
 
 @holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
-def test_a_hand_over_can_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> None:
+def test_a_hand_over_can_be_stored_as_a_capsule_that_passes_lint(desk: TaskTools) -> None:
     desk.task("A", "a", "b", description="Every key of the shop.")
     desk.close("TASK-001", "s:0")
     answer = desk("handoff", target="TASK-001", as_capsule=True)
@@ -84,7 +84,7 @@ def test_a_hand_over_can_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> 
 
 
 @holds("decisions §4 handoff: done, remaining, risks, plus the radar and the next call")
-def test_storing_a_hand_over_does_not_change_the_task(desk: Desk) -> None:
+def test_storing_a_hand_over_does_not_change_the_task(desk: TaskTools) -> None:
     desk.task()
     events = desk.events()
     desk("handoff", target="TASK-001", as_capsule=True)
@@ -94,7 +94,7 @@ def test_storing_a_hand_over_does_not_change_the_task(desk: Desk) -> None:
 
 
 @holds("shapes tasks handoff: repeating replaces the capsule")
-def test_repeating_a_hand_over_replaces_its_capsule(desk: Desk) -> None:
+def test_repeating_a_hand_over_replaces_its_capsule(desk: TaskTools) -> None:
     desk.task("A", "a")
     first = desk("handoff", target="TASK-001", as_capsule=True)["capsule"]
     desk.close("TASK-001", "s:0")
@@ -105,7 +105,7 @@ def test_repeating_a_hand_over_replaces_its_capsule(desk: Desk) -> None:
 
 
 @holds("decisions §4: a capsule of that name that Moss did not write is left alone")
-def test_a_capsule_of_another_origin_is_not_overwritten(desk: Desk) -> None:
+def test_a_capsule_of_another_origin_is_not_overwritten(desk: TaskTools) -> None:
     desk.task()
     desk.door("capsule_store", capsule_text=FULL, name="task-001-HANDOFF", workspace="shop")
     desk.refuses("NAME_ALREADY_EXISTS", "handoff", target="TASK-001", as_capsule=True)
@@ -115,7 +115,7 @@ def test_a_capsule_of_another_origin_is_not_overwritten(desk: Desk) -> None:
 
 
 @holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
-def test_hand_overs_of_different_plans_and_workspaces_do_not_collide(desk: Desk) -> None:
+def test_hand_overs_of_different_plans_and_workspaces_do_not_collide(desk: TaskTools) -> None:
     desk.task()
     desk.plan()
     other = desk.another("Other")
@@ -131,7 +131,7 @@ def test_hand_overs_of_different_plans_and_workspaces_do_not_collide(desk: Desk)
 
 @holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
 @pytest.mark.parametrize("title", NASTY, ids=range(len(NASTY)))
-def test_the_capsule_of_a_hand_over_passes_lint_with_any_title(timed: Desk, title: str) -> None:
+def test_the_capsule_of_a_hand_over_passes_lint_with_any_title(timed: TaskTools, title: str) -> None:
     timed.task(title, title, title, description=title)
     timed("define", target="TASK-001", path="s:1", blockers=[title])
     timed("block", target="TASK-001", path="s:1", reason=title)
@@ -143,7 +143,7 @@ def test_the_capsule_of_a_hand_over_passes_lint_with_any_title(timed: Desk, titl
 @holds("decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff")
 def test_the_capsule_of_a_large_hand_over_stays_within_the_limit_of_capsules(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, capsule_max_chars=4000) as store:
-        desk = Desk(StoreDoor(store))
+        desk = TaskTools(StoreDoor(store))
         desk.task("A", *("x" * 900 for _ in range(150)), description="y" * 50_000)
         desk.close("TASK-001", *(f"s:{number}" for number in range(10)))
         desk("handoff", target="TASK-001", as_capsule=True)
@@ -152,7 +152,7 @@ def test_the_capsule_of_a_large_hand_over_stays_within_the_limit_of_capsules(hom
 
 
 @holds("decisions §10: hand-overs contain the findings, in the answer and in the capsule alike")
-def test_findings_are_in_the_answer_and_the_capsule_of_a_hand_over(desk: Desk) -> None:
+def test_findings_are_in_the_answer_and_the_capsule_of_a_hand_over(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     assert "nothing is backed by evidence yet" in desk("handoff", target="TASK-001")["handoff"]["risks"]

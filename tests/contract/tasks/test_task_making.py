@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.beside import run
+from support.direct_store import run
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
 @holds("decisions §4 create: a plan PLAN-001 or a task TASK-001; numbers count per workspace, TASK-1000 after TASK-999")
-def test_plans_and_tasks_are_numbered_separately(desk: Desk) -> None:
+def test_plans_and_tasks_are_numbered_separately(desk: TaskTools) -> None:
     assert [desk.plan(), desk.task(), desk.task(), desk.plan()] == ["PLAN-001", "TASK-001", "TASK-002", "PLAN-002"]
 
 
 @holds("decisions §4 create: a plan PLAN-001 or a task TASK-001; numbers count per workspace, TASK-1000 after TASK-999")
-def test_each_workspace_has_its_own_numbers(desk: Desk) -> None:
+def test_each_workspace_has_its_own_numbers(desk: TaskTools) -> None:
     desk.task("one", "step")
     other = desk.another("Other")
     assert other.task("one", "step") == "TASK-001"
@@ -29,7 +29,7 @@ def test_each_workspace_has_its_own_numbers(desk: Desk) -> None:
 
 
 @holds("decisions §4 create: a plan PLAN-001 or a task TASK-001; numbers count per workspace, TASK-1000 after TASK-999")
-def test_task_1000_comes_after_task_999(desk: Desk) -> None:
+def test_task_1000_comes_after_task_999(desk: TaskTools) -> None:
     desk.task("one", "step")
     desk.plan()
     run(desk.door.home, "update task_numbers set last = 998")
@@ -41,7 +41,7 @@ def test_task_1000_comes_after_task_999(desk: Desk) -> None:
 
 
 @holds("shapes tasks: every mutation answers id, kind, revision, event and the step it is about")
-def test_a_created_task_returns_its_id_kind_revision_and_event(desk: Desk) -> None:
+def test_a_created_task_returns_its_id_kind_revision_and_event(desk: TaskTools) -> None:
     for kind, made in (("plan", "PLAN-001"), ("task", "TASK-001")):
         answer = desk("create", kind=kind, title="A")
         assert set(answer) - {"steps", "created_workspace"} == {"workspace", "id", "kind", "title", "revision", "event"}
@@ -51,7 +51,7 @@ def test_a_created_task_returns_its_id_kind_revision_and_event(desk: Desk) -> No
 
 
 @holds("decisions §4 create: title, description, priority, tags, optional steps")
-def test_a_new_task_has_the_given_fields(desk: Desk) -> None:
+def test_a_new_task_has_the_given_fields(desk: TaskTools) -> None:
     desk.plan()
     desk(
         "create", kind="task", title="  Rotate the key ", parent="PLAN-001", description="All of it.\nSoon.",
@@ -72,7 +72,7 @@ def test_a_new_task_has_the_given_fields(desk: Desk) -> None:
 
 
 @holds("decisions §4 create: title, description, priority, tags, optional steps")
-def test_a_new_task_has_normal_priority_no_tags_and_no_parent(desk: Desk) -> None:
+def test_a_new_task_has_normal_priority_no_tags_and_no_parent(desk: TaskTools) -> None:
     desk.task()
     shown = desk.shown("TASK-001")
     assert (shown["priority"], shown["tags"], shown["status"]) == ("normal", [], "TODO")
@@ -80,7 +80,7 @@ def test_a_new_task_has_normal_priority_no_tags_and_no_parent(desk: Desk) -> Non
 
 
 @holds("decisions §4: tasks_create also bootstraps main")
-def test_creating_a_task_creates_main_and_checks_it_out(desk: Desk) -> None:
+def test_creating_a_task_creates_main_and_checks_it_out(desk: TaskTools) -> None:
     desk.task()
     desk.plan()
     assert desk.room.branches() == {
@@ -92,7 +92,7 @@ def test_creating_a_task_creates_main_and_checks_it_out(desk: Desk) -> None:
 
 
 @holds("decisions §4: tasks_create also bootstraps main")
-def test_creating_a_task_does_not_change_the_checkout(desk: Desk) -> None:
+def test_creating_a_task_does_not_change_the_checkout(desk: TaskTools) -> None:
     desk.room("init")
     desk.room.branch("what-if")
     desk.room("checkout", ref="what-if")
@@ -114,7 +114,7 @@ def test_creating_a_task_does_not_change_the_checkout(desk: Desk) -> None:
     ],
     ids=lambda wrong: f"{next(iter(wrong))}",
 )  # fmt: skip
-def test_a_task_with_one_invalid_part_is_not_created(timed: Desk, wrong: dict[str, Any]) -> None:
+def test_a_task_with_one_invalid_part_is_not_created(timed: TaskTools, wrong: dict[str, Any]) -> None:
     timed.room("init")
     codes = {"expected_revision": "VERSION_MISMATCH", "description": "TEXT_TOO_LARGE"}
     code = codes.get(next(iter(wrong)), "INVALID_REQUEST")
@@ -123,7 +123,7 @@ def test_a_task_with_one_invalid_part_is_not_created(timed: Desk, wrong: dict[st
 
 
 @holds("decisions §0: a wrong type is refused with the path of the bad value")
-def test_an_invalid_part_of_a_step_is_named_by_its_path(desk: Desk) -> None:
+def test_an_invalid_part_of_a_step_is_named_by_its_path(desk: TaskTools) -> None:
     steps = [{"title": "fine"}, {"title": "a", "tests": ["b", " "]}]
     error = desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", steps=steps)
     assert error.details is not None
@@ -134,14 +134,14 @@ def test_an_invalid_part_of_a_step_is_named_by_its_path(desk: Desk) -> None:
 
 
 @holds("decisions §4 create: title, description, priority, tags, optional steps")
-def test_titles_and_descriptions_of_maximum_length_are_accepted(desk: Desk) -> None:
+def test_titles_and_descriptions_of_maximum_length_are_accepted(desk: TaskTools) -> None:
     desk.task("é" * 1000, description="é" * 200_000)
     shown = desk.shown("TASK-001")
     assert (shown["title"], shown["description"]) == ("é" * 1000, "é" * 200_000)
 
 
 @holds("decisions §4 create: the parent of a task is a plan, and one that is not done")
-def test_the_parent_of_a_task_must_be_an_open_plan(desk: Desk) -> None:
+def test_the_parent_of_a_task_must_be_an_open_plan(desk: TaskTools) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", parent="TASK-001")
     desk.plan()
@@ -154,7 +154,7 @@ def test_the_parent_of_a_task_must_be_an_open_plan(desk: Desk) -> None:
 
 
 @holds("decisions §4: an expected_revision that does not match is VERSION_MISMATCH")
-def test_a_new_task_is_expected_at_revision_0(desk: Desk) -> None:
+def test_a_new_task_is_expected_at_revision_0(desk: TaskTools) -> None:
     answer = desk("create", kind="task", title="A", expected_revision=0)
     assert answer["revision"] == 1
     error = desk.refuses("VERSION_MISMATCH", "create", kind="task", title="A", expected_revision=1)
@@ -164,7 +164,7 @@ def test_a_new_task_is_expected_at_revision_0(desk: Desk) -> None:
 
 
 @holds("decisions §4 list: plans and tasks by kind, status, parent and tag")
-def test_lists_filter_by_kind_status_parent_and_tag(desk: Desk) -> None:
+def test_lists_filter_by_kind_status_parent_and_tag(desk: TaskTools) -> None:
     desk.plan(tags=["ops"])
     desk.plan()
     desk.task("a", parent="PLAN-001", tags=["ops", "x"])
@@ -187,7 +187,7 @@ def test_lists_filter_by_kind_status_parent_and_tag(desk: Desk) -> None:
 
 
 @holds("decisions §4 list: plans and tasks by kind, status, parent and tag")
-def test_a_listed_task_has_the_documented_fields(desk: Desk) -> None:
+def test_a_listed_task_has_the_documented_fields(desk: TaskTools) -> None:
     desk.plan("P")
     desk.task("T", parent="PLAN-001", tags=["b", "a"])
     answer = desk("list")
@@ -205,7 +205,7 @@ def test_a_listed_task_has_the_documented_fields(desk: Desk) -> None:
 
 
 @holds("decisions §0: lists are paged, every row exactly once, limits are clamped")
-def test_pages_of_a_list_contain_every_task_exactly_once(desk: Desk) -> None:
+def test_pages_of_a_list_contain_every_task_exactly_once(desk: TaskTools) -> None:
     made = [desk.task(f"task {number}") for number in range(7)]
     found: list[str] = []
     while True:
@@ -219,7 +219,7 @@ def test_pages_of_a_list_contain_every_task_exactly_once(desk: Desk) -> None:
 
 
 @holds("decisions §0: lists are paged, every row exactly once, limits are clamped")
-def test_the_limit_of_a_list_is_clamped_shown_and_at_least_1(desk: Desk) -> None:
+def test_the_limit_of_a_list_is_clamped_shown_and_at_least_1(desk: TaskTools) -> None:
     desk.task()
     assert desk("list", limit=10_000)["pagination"]["limit"] == 200
     desk.refuses("INVALID_REQUEST", "list", limit=0)
@@ -228,7 +228,7 @@ def test_the_limit_of_a_list_is_clamped_shown_and_at_least_1(desk: Desk) -> None
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_an_edit_changes_only_the_given_fields(desk: Desk) -> None:
+def test_an_edit_changes_only_the_given_fields(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", description="old", priority="low", tags=["a"], parent="PLAN-001")
     before = desk.shown("TASK-001")
@@ -244,7 +244,7 @@ def test_an_edit_changes_only_the_given_fields(desk: Desk) -> None:
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_empty_values_clear_optional_fields(desk: Desk) -> None:
+def test_empty_values_clear_optional_fields(desk: TaskTools) -> None:
     desk.task("other")
     desk.task("A", description="old", tags=["a"])
     desk("edit", target="TASK-002", depends_on=["TASK-001"])
@@ -256,7 +256,7 @@ def test_empty_values_clear_optional_fields(desk: Desk) -> None:
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_an_edit_without_changes_or_of_an_unknown_task_is_refused(desk: Desk) -> None:
+def test_an_edit_without_changes_or_of_an_unknown_task_is_refused(desk: TaskTools) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "edit", target="TASK-001")
     desk.misses("edit", target="TASK-002", title="A")
@@ -266,7 +266,7 @@ def test_an_edit_without_changes_or_of_an_unknown_task_is_refused(desk: Desk) ->
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_only_plans_have_a_contract_which_is_an_object(desk: Desk) -> None:
+def test_only_plans_have_a_contract_which_is_an_object(desk: TaskTools) -> None:
     desk.plan()
     desk.task()
     contract = {"promise": "no downtime", "limits": [1, None, {"deep": True}]}
@@ -279,7 +279,7 @@ def test_only_plans_have_a_contract_which_is_an_object(desk: Desk) -> None:
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_dependencies_are_other_tasks_without_a_cycle(desk: Desk) -> None:
+def test_dependencies_are_other_tasks_without_a_cycle(desk: TaskTools) -> None:
     for _ in range(3):
         desk.task()
     desk.plan()
@@ -295,7 +295,7 @@ def test_dependencies_are_other_tasks_without_a_cycle(desk: Desk) -> None:
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_a_cycle_through_the_tasks_of_a_plan_is_refused(desk: Desk) -> None:
+def test_a_cycle_through_the_tasks_of_a_plan_is_refused(desk: TaskTools) -> None:
     first, second = desk.plan(), desk.plan()
     inner, outer = desk.task(parent=first), desk.task()
     desk("edit", target=second, depends_on=outer)
@@ -307,7 +307,7 @@ def test_a_cycle_through_the_tasks_of_a_plan_is_refused(desk: Desk) -> None:
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_a_task_that_depends_on_its_own_plan_does_not_wait_for_it(desk: Desk) -> None:
+def test_a_task_that_depends_on_its_own_plan_does_not_wait_for_it(desk: TaskTools) -> None:
     plan = desk.plan()
     first, second = desk.task(parent=plan), desk.task(parent=plan)
     desk("edit", target=first, depends_on=plan)
@@ -316,7 +316,7 @@ def test_a_task_that_depends_on_its_own_plan_does_not_wait_for_it(desk: Desk) ->
 
 
 @holds("decisions §4 edit: title, description, priority, tags, depends_on, contract (plans)")
-def test_a_refused_edit_changes_no_other_field(desk: Desk) -> None:
+def test_a_refused_edit_changes_no_other_field(desk: TaskTools) -> None:
     desk.task()
     desk.refuses("NOT_FOUND", "edit", target="TASK-001", title="B", depends_on=["TASK-009"])
     desk.refuses("INVALID_REQUEST", "edit", target="TASK-001", title="B", contract={})
@@ -324,7 +324,7 @@ def test_a_refused_edit_changes_no_other_field(desk: Desk) -> None:
 
 
 @holds("decisions §0: task tools require a workspace")
-def test_task_tools_require_a_valid_workspace_name(desk: Desk) -> None:
+def test_task_tools_require_a_valid_workspace_name(desk: TaskTools) -> None:
     for arguments in ({}, {"workspace": None}, {"workspace": " "}, {"workspace": "a\nb"}, {"workspace": "x" * 257}):
         desk.door.refuses("INVALID_REQUEST", "tasks_list", **arguments)
         desk.door.refuses("INVALID_REQUEST", "tasks_create", kind="task", title="A", **arguments)

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.tasks.desk import GUARDED, check_call
+from contract.tasks.task_tools import GUARDED, check_call
 from moss_memory.errors import MossError
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
-def next_of(desk: Desk, target: str) -> tuple[str, dict[str, Any]]:
+def next_of(desk: TaskTools, target: str) -> tuple[str, dict[str, Any]]:
     call = desk.radar(target)["radar"]["next"]
     assert set(call) == {"tool", "arguments", "reason"}
     return call["tool"], {name: value for name, value in call["arguments"].items() if name != "workspace"}
 
 
 @holds("decisions §4 radar: one screen; now and why are strings, verify and blockers lists, next a call")
-def test_the_radar_fits_one_screen_and_has_the_documented_fields(desk: Desk) -> None:
+def test_the_radar_fits_one_screen_and_has_the_documented_fields(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     answer = desk.radar("TASK-001")
     assert set(answer) == {"workspace", "target", "chosen", "focus", "reasoning_ref", "radar", "steps", "truncated"}
@@ -45,7 +45,7 @@ def test_the_radar_fits_one_screen_and_has_the_documented_fields(desk: Desk) -> 
 
 
 @holds("decisions §4: reasoning_ref is task/TASK-001, notes, TASK-001-graph, TASK-001-trace")
-def test_the_radar_names_the_branch_and_documents_of_a_task(desk: Desk) -> None:
+def test_the_radar_names_the_branch_and_documents_of_a_task(desk: TaskTools) -> None:
     desk.plan()
     desk.task()
     assert desk.radar("TASK-001")["reasoning_ref"] == {
@@ -61,7 +61,7 @@ def test_the_radar_names_the_branch_and_documents_of_a_task(desk: Desk) -> None:
 
 
 @holds("shapes tasks radar: target defaults to the focus")
-def test_without_a_target_the_radar_shows_the_focus(desk: Desk) -> None:
+def test_without_a_target_the_radar_shows_the_focus(desk: TaskTools) -> None:
     desk.task()
     desk.task("B")
     desk("focus", target="TASK-001")
@@ -72,7 +72,7 @@ def test_without_a_target_the_radar_shows_the_focus(desk: Desk) -> None:
 
 
 @holds("decisions §7: without target and focus the only open task, else the last worked on; no open task is a recovery")
-def test_without_target_and_focus_the_radar_takes_the_default_one(desk: Desk) -> None:
+def test_without_target_and_focus_the_radar_takes_the_default_one(desk: TaskTools) -> None:
     for tool in ("radar", "handoff"):
         error = desk.refuses("INVALID_REQUEST", tool)
         assert error.recovery is not None
@@ -91,7 +91,7 @@ def test_without_target_and_focus_the_radar_takes_the_default_one(desk: Desk) ->
 
 
 @holds("decisions §10: plans with steps of their own count as tasks")
-def test_a_plan_with_its_own_steps_counts_as_a_task(desk: Desk) -> None:
+def test_a_plan_with_its_own_steps_counts_as_a_task(desk: TaskTools) -> None:
     desk.plan("P", steps=[{"title": "a"}, {"title": "b"}])
     assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("PLAN-001", "only_open")
     desk.close("PLAN-001", "s:0")
@@ -107,7 +107,7 @@ def test_a_plan_with_its_own_steps_counts_as_a_task(desk: Desk) -> None:
 
 
 @holds("decisions §7: without target and focus the only open task, else the last worked on; no open task is a recovery")
-def test_the_recovery_creates_the_first_task(desk: Desk) -> None:
+def test_the_recovery_creates_the_first_task(desk: TaskTools) -> None:
     recovery = desk.refuses("INVALID_REQUEST", "radar").recovery
     assert recovery is not None
     desk.door(recovery["tool"], **recovery["arguments"])
@@ -115,7 +115,7 @@ def test_the_recovery_creates_the_first_task(desk: Desk) -> None:
 
 
 @holds("decisions §7: a task with a closed or claimed step is ACTIVE")
-def test_the_radar_of_an_unknown_target_is_not_found(desk: Desk) -> None:
+def test_the_radar_of_an_unknown_target_is_not_found(desk: TaskTools) -> None:
     desk.task()
     for target in ("TASK-002", "PLAN-001", "task-001", "STEP-001", ""):
         desk.misses("radar", target=target)
@@ -123,7 +123,7 @@ def test_the_radar_of_an_unknown_target_is_not_found(desk: Desk) -> None:
 
 
 @holds("decisions §4 focus: gets, sets or clears the workspace's focus, without a task event")
-def test_the_focus_can_be_set_read_and_cleared(desk: Desk) -> None:
+def test_the_focus_can_be_set_read_and_cleared(desk: TaskTools) -> None:
     desk.task()
     desk.plan()
     assert desk("focus") == {"workspace": "Shop", "previous": None, "focus": None}
@@ -143,7 +143,7 @@ def test_the_focus_can_be_set_read_and_cleared(desk: Desk) -> None:
 
 
 @holds("decisions §4 focus: gets, sets or clears the workspace's focus, without a task event")
-def test_the_focus_must_exist(desk: Desk) -> None:
+def test_the_focus_must_exist(desk: TaskTools) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "focus", action="set")
     desk.refuses("INVALID_REQUEST", "focus", action="look")
@@ -154,7 +154,7 @@ def test_the_focus_must_exist(desk: Desk) -> None:
 
 
 @holds("decisions §4 focus: gets, sets or clears the workspace's focus, without a task event")
-def test_the_focus_makes_no_task_event_and_no_revision(desk: Desk) -> None:
+def test_the_focus_makes_no_task_event_and_no_revision(desk: TaskTools) -> None:
     desk.task()
     events, last = desk.events(), desk.room("status")["last_event"]
     for arguments in ({"target": "TASK-001"}, {"action": "clear"}, {}):
@@ -166,7 +166,7 @@ def test_the_focus_makes_no_task_event_and_no_revision(desk: Desk) -> None:
 
 
 @holds("decisions §4 radar: one screen; now and why are strings, verify and blockers lists, next a call")
-def test_reading_writes_nothing(desk: Desk) -> None:
+def test_reading_writes_nothing(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     desk("focus", target="TASK-001")
@@ -178,14 +178,14 @@ def test_reading_writes_nothing(desk: Desk) -> None:
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_for_a_task_without_steps_the_next_call_decomposes_it(desk: Desk) -> None:
+def test_for_a_task_without_steps_the_next_call_decomposes_it(desk: TaskTools) -> None:
     desk.task("A")
     tool, arguments = next_of(desk, "TASK-001")
     assert (tool, arguments["target"]) == ("tasks_decompose", "TASK-001")
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_the_first_open_step_is_closed_with_the_checkpoints_named_in_the_reason(desk: Desk) -> None:
+def test_the_first_open_step_is_closed_with_the_checkpoints_named_in_the_reason(desk: TaskTools) -> None:
     desk("create", kind="task", title="A", steps=[GUARDED, {"title": "b"}])
     close = ("tasks_done", {"target": "TASK-001", "step_id": "STEP-001"})
     assert next_of(desk, "TASK-001") == close
@@ -205,7 +205,7 @@ def test_the_first_open_step_is_closed_with_the_checkpoints_named_in_the_reason(
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_children_come_before_their_parent_and_blocked_steps_last(desk: Desk) -> None:
+def test_children_come_before_their_parent_and_blocked_steps_last(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     assert next_of(desk, "TASK-001")[1]["step_id"] == "STEP-003"
@@ -222,7 +222,7 @@ def test_children_come_before_their_parent_and_blocked_steps_last(desk: Desk) ->
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_dependencies_come_first(desk: Desk) -> None:
+def test_dependencies_come_first(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.task("B", "b")
     desk.task("C")
@@ -240,7 +240,7 @@ def test_dependencies_come_first(desk: Desk) -> None:
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_after_a_done_task_follow_its_plan_then_other_work_then_a_new_task(desk: Desk) -> None:
+def test_after_a_done_task_follow_its_plan_then_other_work_then_a_new_task(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk.task("B")
@@ -257,7 +257,7 @@ def test_after_a_done_task_follow_its_plan_then_other_work_then_a_new_task(desk:
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_the_radar_of_a_plan_names_the_task_to_continue(desk: Desk) -> None:
+def test_the_radar_of_a_plan_names_the_task_to_continue(desk: TaskTools) -> None:
     desk.plan()
     tool, arguments = next_of(desk, "PLAN-001")
     assert (tool, arguments["kind"], arguments["parent"]) == ("tasks_create", "task", "PLAN-001")
@@ -276,27 +276,27 @@ def test_the_radar_of_a_plan_names_the_task_to_continue(desk: Desk) -> None:
 
 
 @holds("decisions §4: next is one call that can be sent as it is, and leads on")
-def test_the_radar_of_a_plan_shows_how_to_verify_the_step_of_its_task(desk: Desk) -> None:
+def test_the_radar_of_a_plan_shows_how_to_verify_the_step_of_its_task(desk: TaskTools) -> None:
     desk.plan()
     desk("create", kind="task", title="A", parent="PLAN-001", steps=[GUARDED])
     assert desk.radar("PLAN-001")["radar"]["verify"] == ["it signs", "pytest keys"]
 
 
-def plan_with_own_steps(desk: Desk) -> None:
+def plan_with_own_steps(desk: TaskTools) -> None:
     desk.plan("P", steps=[GUARDED, {"title": "b"}])
 
 
-def plan_with_tasks(desk: Desk) -> None:
+def plan_with_tasks(desk: TaskTools) -> None:
     desk.plan("P", steps=[{"title": "own"}])
     desk("create", kind="task", title="A", parent="PLAN-001", steps=[GUARDED])
     desk.task("without steps", parent="PLAN-001")
 
 
-def empty_plan(desk: Desk) -> None:
+def empty_plan(desk: TaskTools) -> None:
     desk.plan("P")
 
 
-def nested_and_blocked_steps(desk: Desk) -> None:
+def nested_and_blocked_steps(desk: TaskTools) -> None:
     desk.plan("P")
     desk.task("A", "a", "b", parent="PLAN-001")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, GUARDED])
@@ -304,7 +304,7 @@ def nested_and_blocked_steps(desk: Desk) -> None:
     desk("block", target="TASK-001", path="s:0.s:1", reason="the vault")
 
 
-def dependencies(desk: Desk) -> None:
+def dependencies(desk: TaskTools) -> None:
     desk.plan("P")
     desk.task("A", "a", parent="PLAN-001", priority="high")
     desk.task("B", parent="PLAN-001", priority="low")
@@ -312,7 +312,7 @@ def dependencies(desk: Desk) -> None:
     desk("edit", target="TASK-001", depends_on=["TASK-002", "TASK-003"])
 
 
-def claimed_by_another(desk: Desk) -> None:
+def claimed_by_another(desk: TaskTools) -> None:
     plan_with_tasks(desk)
     for target in ("PLAN-001", "TASK-001", "TASK-002"):
         desk("claim", agent="ada", target=target)
@@ -327,7 +327,7 @@ SHAPES = (
 @pytest.mark.parametrize("asks", ["radar", "handoff"])
 @pytest.mark.parametrize("make", SHAPES)
 def test_every_next_call_makes_progress_or_its_refusal_lists_the_missing_checkpoints(
-    timed: Desk, make: Callable[[Desk], None], asks: str
+    timed: TaskTools, make: Callable[[TaskTools], None], asks: str
 ) -> None:
     make(timed)
     for _ in range(60):
@@ -344,7 +344,7 @@ def test_every_next_call_makes_progress_or_its_refusal_lists_the_missing_checkpo
     assert timed.listed(status="DONE") == timed.listed()
 
 
-def follow(desk: Desk, call: dict[str, Any]) -> bool:
+def follow(desk: TaskTools, call: dict[str, Any]) -> bool:
     """Send a call; if it is refused, retry with the requested checkpoints. Return True if it was accepted."""
     refused: MossError | None = None
     try:
@@ -363,7 +363,7 @@ def follow(desk: Desk, call: dict[str, Any]) -> bool:
 
 
 @holds("decisions §4 radar: one screen; now and why are strings, verify and blockers lists, next a call")
-def test_a_radar_beyond_two_hundred_steps_is_marked_as_truncated(timed: Desk) -> None:
+def test_a_radar_beyond_two_hundred_steps_is_marked_as_truncated(timed: TaskTools) -> None:
     timed.task("A", *(f"{number}" for number in range(200)))
     assert timed.radar("TASK-001")["truncated"] is False
     timed("decompose", target="TASK-001", steps=[{"title": "one more"}])

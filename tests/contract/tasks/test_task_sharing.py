@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import open_test_store
-from contract.tasks.desk import BOTH
+from contract.tasks.task_tools import BOTH
 from support.promises import holds
 
 if TYPE_CHECKING:
     from contract.doors import Clock
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 STEP = {"title": "Write the test", "success_criteria": ["it fails"], "tests": ["pytest"], "blockers": ["the vault"]}
 NOBODY = dict.fromkeys(("criteria", "tests", "security", "perf", "docs"), False)
 
 
-def ready(desk: Desk, **asked: Any) -> list[str]:
+def ready(desk: TaskTools, **asked: Any) -> list[str]:
     return [task["id"] for task in desk("ready", **asked)["tasks"]]
 
 
 @holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
-def test_a_new_task_is_shown_with_every_documented_field(desk: Desk) -> None:
+def test_a_new_task_is_shown_with_every_documented_field(desk: TaskTools) -> None:
     desk("create", kind="task", title="A", steps=[STEP])
     answer = desk("show", target="TASK-001")
     assert set(answer) == {
@@ -43,7 +43,7 @@ def test_a_new_task_is_shown_with_every_documented_field(desk: Desk) -> None:
 
 
 @holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
-def test_a_task_is_shown_in_full(desk: Desk) -> None:
+def test_a_task_is_shown_in_full(desk: TaskTools) -> None:
     desk.plan("P")
     desk.task("B")
     desk("create", kind="task", title="A", parent="PLAN-001", steps=[STEP, {"title": "b"}], description="D", tags=["t"])
@@ -72,7 +72,7 @@ def test_a_task_is_shown_in_full(desk: Desk) -> None:
 
 
 @holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
-def test_a_plan_is_shown_with_its_tasks(desk: Desk) -> None:
+def test_a_plan_is_shown_with_its_tasks(desk: TaskTools) -> None:
     desk.plan("P")
     desk.task("A", "a", "b", parent="PLAN-001")
     desk.close("TASK-001", "s:0")
@@ -85,7 +85,7 @@ def test_a_plan_is_shown_with_its_tasks(desk: Desk) -> None:
 
 
 @holds("decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and assignees")
-def test_one_step_is_shown_with_its_descendants(desk: Desk) -> None:
+def test_one_step_is_shown_with_its_descendants(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}])
     (step,) = desk("show", target="TASK-001", path="s:1")["steps"]
@@ -94,14 +94,14 @@ def test_one_step_is_shown_with_its_descendants(desk: Desk) -> None:
 
 
 @holds("decisions §7: a task with a closed or claimed step is ACTIVE")
-def test_closing_a_step_makes_a_task_active(desk: Desk) -> None:
+def test_closing_a_step_makes_a_task_active(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     assert desk.radar("TASK-001")["target"]["status"] == "ACTIVE"
 
 
 @holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
-def test_ready_tasks_are_ordered_by_priority_and_then_by_age(desk: Desk) -> None:
+def test_ready_tasks_are_ordered_by_priority_and_then_by_age(desk: TaskTools) -> None:
     desk.plan("a plan is no task")
     for title, priority in (("A", "low"), ("B", "normal"), ("C", "high"), ("D", "high"), ("E", "normal")):
         desk.task(title, "first", priority=priority)
@@ -114,7 +114,7 @@ def test_ready_tasks_are_ordered_by_priority_and_then_by_age(desk: Desk) -> None
 
 
 @holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
-def test_waiting_blocked_claimed_and_done_tasks_are_not_ready(desk: Desk) -> None:
+def test_waiting_blocked_claimed_and_done_tasks_are_not_ready(desk: TaskTools) -> None:
     for title in ("A", "B", "C", "D", "E"):
         desk.task(title, "a")
     desk("edit", target="TASK-001", depends_on=["TASK-005"])
@@ -133,7 +133,7 @@ def test_waiting_blocked_claimed_and_done_tasks_are_not_ready(desk: Desk) -> Non
 
 
 @holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
-def test_the_first_open_step_decides_whether_a_task_is_ready(desk: Desk) -> None:
+def test_the_first_open_step_decides_whether_a_task_is_ready(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}, {"title": "a.b"}])
     assert desk("ready")["tasks"][0]["step"]["path"] == "s:0.s:0"
@@ -147,7 +147,7 @@ def test_the_first_open_step_decides_whether_a_task_is_ready(desk: Desk) -> None
 
 
 @holds("decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age")
-def test_ready_tasks_are_filtered_by_plan_and_tag_and_paged(desk: Desk) -> None:
+def test_ready_tasks_are_filtered_by_plan_and_tag_and_paged(desk: TaskTools) -> None:
     desk.plan("P")
     for number in range(5):
         desk.task(f"{number}", parent="PLAN-001" if number % 2 else None, tags=["even"] if number % 2 == 0 else [])
@@ -159,7 +159,7 @@ def test_ready_tasks_are_filtered_by_plan_and_tag_and_paged(desk: Desk) -> None:
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_claims_without_a_target_take_the_ready_tasks_in_order(desk: Desk) -> None:
+def test_claims_without_a_target_take_the_ready_tasks_in_order(desk: TaskTools) -> None:
     for title in ("A", "B", "C"):
         desk.task(title, "a")
     taken = [desk("claim", agent=f"agent {number}")["id"] for number in range(3)]
@@ -168,7 +168,7 @@ def test_claims_without_a_target_take_the_ready_tasks_in_order(desk: Desk) -> No
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_claimed_task_is_active_and_shows_its_agent(timed: Desk, clock: Clock) -> None:
+def test_a_claimed_task_is_active_and_shows_its_agent(timed: TaskTools, clock: Clock) -> None:
     timed.task("A", "a")
     answer = timed("claim", target="TASK-001", agent=" me ")
     assert (answer["id"], answer["kind"], answer["agent"]) == ("TASK-001", "task", "me")
@@ -179,7 +179,7 @@ def test_a_claimed_task_is_active_and_shows_its_agent(timed: Desk, clock: Clock)
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_task_claimed_by_another_agent_is_a_conflict_with_its_holder_and_expiry(desk: Desk) -> None:
+def test_a_task_claimed_by_another_agent_is_a_conflict_with_its_holder_and_expiry(desk: TaskTools) -> None:
     desk.task("A", "a")
     held = desk("claim", target="TASK-001", agent="me")
     error = desk.refuses("CONFLICT", "claim", target="TASK-001", agent="you")
@@ -189,7 +189,7 @@ def test_a_task_claimed_by_another_agent_is_a_conflict_with_its_holder_and_expir
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_task_and_its_steps_cannot_have_two_holders(desk: Desk) -> None:
+def test_a_task_and_its_steps_cannot_have_two_holders(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     desk("claim", target="TASK-001", path="s:0", agent="me")
@@ -204,7 +204,7 @@ def test_a_task_and_its_steps_cannot_have_two_holders(desk: Desk) -> None:
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_step_cannot_be_claimed_while_another_agent_holds_a_step_below_it(desk: Desk) -> None:
+def test_a_step_cannot_be_claimed_while_another_agent_holds_a_step_below_it(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     desk("claim", target="TASK-001", path="s:0.s:0", agent="me")
@@ -214,7 +214,7 @@ def test_a_step_cannot_be_claimed_while_another_agent_holds_a_step_below_it(desk
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_renewal_never_shortens_a_lease(timed: Desk, clock: Clock) -> None:
+def test_a_renewal_never_shortens_a_lease(timed: TaskTools, clock: Clock) -> None:
     timed.task("A", "a")
     held = timed("claim", target="TASK-001", agent="me", lease_s=60)
     clock.advance(-30)
@@ -224,7 +224,7 @@ def test_a_renewal_never_shortens_a_lease(timed: Desk, clock: Clock) -> None:
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_lease_expires_and_can_be_renewed_and_released(timed: Desk, clock: Clock) -> None:
+def test_a_lease_expires_and_can_be_renewed_and_released(timed: TaskTools, clock: Clock) -> None:
     timed.task("A", "a")
     timed("claim", target="TASK-001", agent="me", lease_s=60)
     clock.advance(59)
@@ -242,7 +242,7 @@ def test_a_lease_expires_and_can_be_renewed_and_released(timed: Desk, clock: Clo
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_closing_a_step_or_task_releases_its_claim(desk: Desk) -> None:
+def test_closing_a_step_or_task_releases_its_claim(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("claim", target="TASK-001", path="s:0", agent="me")
     desk("done", target="TASK-001", path="s:0", checkpoints=BOTH)
@@ -266,20 +266,20 @@ def test_closing_a_step_or_task_releases_its_claim(desk: Desk) -> None:
         {"agent": "me", "target": "TASK-001", "path": "s:0", "step_id": "STEP-001"},
     ],
 )
-def test_an_invalid_claim_is_refused(desk: Desk, asked: dict[str, Any]) -> None:
+def test_an_invalid_claim_is_refused(desk: TaskTools, asked: dict[str, Any]) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "claim", **asked)
     desk.refuses("INVALID_REQUEST", "claim", target="TASK-001")
 
 
 @holds("decisions §7 claim: one agent holds a piece, for a lease")
-def test_a_lease_of_a_whole_year_is_accepted(desk: Desk) -> None:
+def test_a_lease_of_a_whole_year_is_accepted(desk: TaskTools) -> None:
     desk.task("A", "a")
     assert desk("claim", target="TASK-001", agent="me", lease_s=31_536_000)["agent"] == "me"
 
 
 @holds("decisions §10: plans with steps of their own count as tasks")
-def test_a_plan_with_its_own_steps_can_be_claimed_as_a_task(desk: Desk) -> None:
+def test_a_plan_with_its_own_steps_can_be_claimed_as_a_task(desk: TaskTools) -> None:
     desk.plan("P", steps=[{"title": "a"}, {"title": "b"}], priority="high")
     desk.plan("only tasks")
     desk.task("A", parent="PLAN-001")
@@ -296,7 +296,7 @@ def test_a_plan_with_its_own_steps_can_be_claimed_as_a_task(desk: Desk) -> None:
 
 
 @holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
-def test_the_radar_names_the_holder_of_a_task(timed: Desk, clock: Clock) -> None:
+def test_the_radar_names_the_holder_of_a_task(timed: TaskTools, clock: Clock) -> None:
     timed("create", kind="task", title="A", steps=[{"title": "a"}, {"title": "b"}])
     assert "works on it" not in timed("radar")["radar"]["why"]
     timed("claim", target="TASK-001", path="s:1", agent="ben")
@@ -308,7 +308,7 @@ def test_the_radar_names_the_holder_of_a_task(timed: Desk, clock: Clock) -> None
 
 
 @holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
-def test_the_radar_of_a_plan_names_the_holder_of_its_task(desk: Desk) -> None:
+def test_the_radar_of_a_plan_names_the_holder_of_its_task(desk: TaskTools) -> None:
     desk.plan("P")
     desk("create", kind="task", title="A", parent="PLAN-001")
     desk("claim", target="TASK-001", agent="anna")
@@ -320,7 +320,9 @@ def test_the_radar_of_a_plan_names_the_holder_of_its_task(desk: Desk) -> None:
 
 @holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
 @pytest.mark.parametrize("claimed", [{}, {"path": "s:0"}], ids=["task", "step"])
-def test_closing_a_step_held_by_another_agent_succeeds_with_a_warning(timed: Desk, claimed: dict[str, Any]) -> None:
+def test_closing_a_step_held_by_another_agent_succeeds_with_a_warning(
+    timed: TaskTools, claimed: dict[str, Any]
+) -> None:
     timed("create", kind="task", title="A", steps=[{"title": "a"}, {"title": "b"}])
     timed("claim", target="TASK-001", agent="anna", **claimed)
     answer = timed("done", target="TASK-001", path="s:0", agent="ben")
@@ -330,7 +332,7 @@ def test_closing_a_step_held_by_another_agent_succeeds_with_a_warning(timed: Des
 
 
 @holds("decisions §10: the actor who claims a piece is shown to its readers, and to others who close it")
-def test_the_holder_closes_without_a_warning(timed: Desk, clock: Clock) -> None:
+def test_the_holder_closes_without_a_warning(timed: TaskTools, clock: Clock) -> None:
     timed("create", kind="task", title="A", steps=[{"title": title} for title in "abc"])
     timed("claim", target="TASK-001", path="s:1", agent="anna")
     assert "warning" not in timed("done", target="TASK-001", path="s:0", agent="ben")

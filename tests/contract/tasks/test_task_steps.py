@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.tasks.desk import BOTH
+from contract.tasks.task_tools import BOTH
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 NEEDS_STEP: dict[str, dict[str, Any]] = {
     "define": {"title": "b"}, "verify": {"checkpoints": BOTH}, "done": {}, "block": {},
@@ -21,7 +21,7 @@ TAKES_STEP: dict[str, dict[str, Any]] = {
 
 
 @holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
-def test_steps_form_a_tree_with_ids_and_paths(desk: Desk) -> None:
+def test_steps_form_a_tree_with_ids_and_paths(desk: TaskTools) -> None:
     desk.task()
     first = desk("decompose", target="TASK-001", steps=[{"title": "a"}, {"title": "b"}])
     assert first["steps"] == [
@@ -38,7 +38,7 @@ def test_steps_form_a_tree_with_ids_and_paths(desk: Desk) -> None:
 
 
 @holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
-def test_steps_are_ordered_by_number_beyond_ten(desk: Desk) -> None:
+def test_steps_are_ordered_by_number_beyond_ten(desk: TaskTools) -> None:
     desk.task("A", *(f"step {number}" for number in range(12)))
     desk("decompose", target="TASK-001", parent="s:2", steps=[{"title": "x"}] * 11)
     expected = [f"s:{number}" for number in range(12)]
@@ -47,7 +47,7 @@ def test_steps_are_ordered_by_number_beyond_ten(desk: Desk) -> None:
 
 
 @holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
-def test_a_plan_can_have_steps(desk: Desk) -> None:
+def test_a_plan_can_have_steps(desk: TaskTools) -> None:
     desk.plan()
     desk("decompose", target="PLAN-001", steps=[{"title": "a"}])
     desk.close("PLAN-001", "s:0")
@@ -55,7 +55,7 @@ def test_a_plan_can_have_steps(desk: Desk) -> None:
 
 
 @holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
-def test_a_step_has_criteria_tests_and_blockers(desk: Desk) -> None:
+def test_a_step_has_criteria_tests_and_blockers(desk: TaskTools) -> None:
     desk.task()
     step = {"title": "a", "success_criteria": ["it signs", "it verifies"], "tests": "pytest", "blockers": ["the vault"]}
     desk("decompose", target="TASK-001", steps=[step])
@@ -65,7 +65,7 @@ def test_a_step_has_criteria_tests_and_blockers(desk: Desk) -> None:
 
 
 @holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
-def test_all_steps_of_a_call_are_added_or_none(desk: Desk) -> None:
+def test_all_steps_of_a_call_are_added_or_none(desk: TaskTools) -> None:
     desk.task()
     desk.refuses("INVALID_REQUEST", "decompose", target="TASK-001", steps=[{"title": "a"}, {"title": ""}])
     desk.refuses("INVALID_REQUEST", "decompose", target="TASK-001", steps=[])
@@ -76,7 +76,7 @@ def test_all_steps_of_a_call_are_added_or_none(desk: Desk) -> None:
 
 
 @holds("decisions §4: step ids and path indices are never used again")
-def test_step_ids_and_path_indices_are_never_reused(desk: Desk) -> None:
+def test_step_ids_and_path_indices_are_never_reused(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
     desk("delete", target="TASK-001", path="s:1")
@@ -90,7 +90,7 @@ def test_step_ids_and_path_indices_are_never_reused(desk: Desk) -> None:
 
 
 @holds("decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers")
-def test_a_done_task_accepts_no_new_steps(desk: Desk) -> None:
+def test_a_done_task_accepts_no_new_steps(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.close("TASK-001", "s:0")
     desk.refuses("CONFLICT", "decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}])
@@ -102,7 +102,7 @@ def test_a_done_task_accepts_no_new_steps(desk: Desk) -> None:
 
 @holds("shapes tasks: every mutation answers id, kind, revision, event and the step it is about")
 @pytest.mark.parametrize("tool", TAKES_STEP)
-def test_a_step_is_addressed_by_its_id_or_by_its_path(timed: Desk, tool: str) -> None:
+def test_a_step_is_addressed_by_its_id_or_by_its_path(timed: TaskTools, tool: str) -> None:
     timed.task("A", "a", "b")
     for address in ({"step_id": "STEP-001"}, {"path": "s:1"}):
         if tool == "reopen":
@@ -121,7 +121,7 @@ def test_a_step_is_addressed_by_its_id_or_by_its_path(timed: Desk, tool: str) ->
 
 @holds("shapes tasks: a step is step_id or path")
 @pytest.mark.parametrize("tool", TAKES_STEP)
-def test_a_step_with_two_addresses_or_an_unknown_one_is_refused(timed: Desk, tool: str) -> None:
+def test_a_step_with_two_addresses_or_an_unknown_one_is_refused(timed: TaskTools, tool: str) -> None:
     timed.task("A", "a")
     timed.task("B", "b")
     arguments = {"target": "TASK-001", **TAKES_STEP[tool]}
@@ -140,7 +140,7 @@ def test_a_step_with_two_addresses_or_an_unknown_one_is_refused(timed: Desk, too
 
 
 @holds("decisions §4 define: changes one step")
-def test_every_field_of_a_step_can_be_redefined(desk: Desk) -> None:
+def test_every_field_of_a_step_can_be_redefined(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("define", target="TASK-001", path="s:0", title=" b ", success_criteria="it signs", blockers=["x", "y"])
     desk("define", target="TASK-001", path="s:0", tests=["pytest", "mypy"])
@@ -154,7 +154,7 @@ def test_every_field_of_a_step_can_be_redefined(desk: Desk) -> None:
 
 
 @holds("decisions §4 define: changes one step")
-def test_an_empty_definition_and_one_of_a_done_step_are_refused(desk: Desk) -> None:
+def test_an_empty_definition_and_one_of_a_done_step_are_refused(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0")
     desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0", title=" ")
@@ -164,7 +164,7 @@ def test_an_empty_definition_and_one_of_a_done_step_are_refused(desk: Desk) -> N
 
 
 @holds("decisions §4 define: changes one step")
-def test_changed_criteria_or_tests_revoke_their_confirmation(desk: Desk) -> None:
+def test_changed_criteria_or_tests_revoke_their_confirmation(desk: TaskTools) -> None:
     desk.task()
     desk("decompose", target="TASK-001", steps=[{"title": "a", "success_criteria": ["c"], "tests": ["t"]}])
     desk("verify", target="TASK-001", path="s:0", checkpoints={**BOTH, "docs": True})
@@ -180,7 +180,7 @@ def test_changed_criteria_or_tests_revoke_their_confirmation(desk: Desk) -> None
 
 
 @holds("decisions §4 note: a progress note, mirrored into the notes document")
-def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: Desk) -> None:
+def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: TaskTools) -> None:
     desk.task("A", "a")
     whole = desk("note", target="TASK-001", note="The worker still uses the old key.")
     of_step = desk("note", target="TASK-001", path="s:0", note="Half done.\nThe rest tomorrow.")
@@ -199,7 +199,7 @@ def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: Desk) -> None:
 
 
 @holds("decisions §4 note: a progress note, mirrored into the notes document")
-def test_a_note_is_not_empty_and_can_be_added_to_a_done_task(desk: Desk) -> None:
+def test_a_note_is_not_empty_and_can_be_added_to_a_done_task(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note=" ")
     desk.refuses("TEXT_TOO_LARGE", "note", target="TASK-001", note="x" * 200_001)
@@ -211,7 +211,7 @@ def test_a_note_is_not_empty_and_can_be_added_to_a_done_task(desk: Desk) -> None
 
 
 @holds("decisions §4 evidence: links, checks and small texts of a step or task")
-def test_evidence_consists_of_links_checks_and_small_texts(desk: Desk) -> None:
+def test_evidence_consists_of_links_checks_and_small_texts(desk: TaskTools) -> None:
     desk.task("A", "a")
     answer = desk(
         "evidence", target="TASK-001", path="s:0", links=["https://example.org/1", "b"], checks="pytest: 12 passed"
@@ -227,7 +227,7 @@ def test_evidence_consists_of_links_checks_and_small_texts(desk: Desk) -> None:
 
 
 @holds("decisions §4 evidence: links, checks and small texts of a step or task")
-def test_a_hand_over_reports_missing_evidence(desk: Desk) -> None:
+def test_a_hand_over_reports_missing_evidence(desk: TaskTools) -> None:
     desk.task("A", "a", "b")
     desk.close("TASK-001", "s:0")
     assert any("evidence" in risk for risk in desk("handoff", target="TASK-001")["handoff"]["risks"])

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contract.reasoning.room import node
-from contract.tasks.desk import needed
+from contract.reasoning.reasoning_tools import node
+from contract.tasks.task_tools import needed
 from moss_memory.registry import catalog
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 TARGETED = [
     tool for tool in catalog.operations() if tool.name.startswith("branchmind_") and "target" in tool.parameters
@@ -37,7 +37,7 @@ def test_every_tool_with_a_documented_target_accepts_one() -> None:
 
 
 @holds("decisions §3: a target with any branch, ref or document is INVALID_REQUEST, except for what-if thinking")
-def test_a_target_with_another_place_is_refused_except_by_what_if_tools(timed: Desk) -> None:
+def test_a_target_with_another_place_is_refused_except_by_what_if_tools(timed: TaskTools) -> None:
     timed.task()
     timed.room.apply(node("a", "question", tags=["subgoal"]), target="TASK-001")
     for tool in TARGETED:
@@ -53,7 +53,7 @@ def test_a_target_with_another_place_is_refused_except_by_what_if_tools(timed: D
 
 
 @holds("decisions §3: an unknown target is NOT_FOUND with a recovery")
-def test_an_unknown_target_is_not_found_and_has_a_next_call(timed: Desk) -> None:
+def test_an_unknown_target_is_not_found_and_has_a_next_call(timed: TaskTools) -> None:
     timed.task()
     for tool in TARGETED:
         for target in ("TASK-002", "PLAN-001", "task/TASK-001"):
@@ -63,7 +63,7 @@ def test_an_unknown_target_is_not_found_and_has_a_next_call(timed: Desk) -> None
 
 
 @holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
-def test_notes_of_a_target_are_written_to_its_branch(desk: Desk) -> None:
+def test_notes_of_a_target_are_written_to_its_branch(desk: TaskTools) -> None:
     desk.task()
     desk.plan()
     for target, branch in (("TASK-001", "task/TASK-001"), ("PLAN-001", "plan/PLAN-001")):
@@ -77,7 +77,7 @@ def test_notes_of_a_target_are_written_to_its_branch(desk: Desk) -> None:
 
 
 @holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
-def test_showing_a_target_shows_its_trace_unless_notes_are_requested(desk: Desk) -> None:
+def test_showing_a_target_shows_its_trace_unless_notes_are_requested(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("note", target="TASK-001", note="n")
     trace = desk.room("show", target="TASK-001")
@@ -90,7 +90,7 @@ def test_showing_a_target_shows_its_trace_unless_notes_are_requested(desk: Desk)
 
 
 @holds("4 document model: tools take a target, which is the branch and the documents of its reasoning_ref")
-def test_the_graph_of_a_target_is_its_own_document(desk: Desk) -> None:
+def test_the_graph_of_a_target_is_its_own_document(desk: TaskTools) -> None:
     desk.task()
     answer = desk.room.apply(node("q", "question"), target="TASK-001")
     assert (answer["branch"], answer["doc"]) == ("task/TASK-001", "TASK-001-graph")
@@ -107,7 +107,7 @@ def test_the_graph_of_a_target_is_its_own_document(desk: Desk) -> None:
 
 
 @holds("4 export: target, reasoning_ref, and notes and trace as show shows them")
-def test_an_export_contains_the_task_and_the_end_of_its_notes_and_trace(desk: Desk) -> None:
+def test_an_export_contains_the_task_and_the_end_of_its_notes_and_trace(desk: TaskTools) -> None:
     desk.plan()
     desk.task("A", "a", parent="PLAN-001")
     for number in range(4):
@@ -126,7 +126,7 @@ def test_an_export_contains_the_task_and_the_end_of_its_notes_and_trace(desk: De
 
 
 @holds("decisions §3: a target's own documents always exist and read as empty")
-def test_the_documents_of_a_target_are_empty_before_the_first_write(desk: Desk) -> None:
+def test_the_documents_of_a_target_are_empty_before_the_first_write(desk: TaskTools) -> None:
     desk.task()
     for doc in ("notes", "trace", "graph"):
         assert desk.room("show", branch="task/TASK-001", doc=doc)["entries"] == []
@@ -139,7 +139,7 @@ def test_the_documents_of_a_target_are_empty_before_the_first_write(desk: Desk) 
 
 @holds("decisions §3: canonical branches have no base, no other name, and are not deleted")
 @pytest.mark.parametrize("target", ["TASK-001", "PLAN-001"])
-def test_a_canonical_branch_has_no_base_and_cannot_be_renamed_or_deleted(desk: Desk, target: str) -> None:
+def test_a_canonical_branch_has_no_base_and_cannot_be_renamed_or_deleted(desk: TaskTools, target: str) -> None:
     made = desk.task() if target == "TASK-001" else desk.plan()
     branch = desk.radar(made)["reasoning_ref"]["branch"]
     assert desk.room.branches()[branch] == {"name": branch, "base_branch": None, "base_seq": None}
@@ -154,7 +154,7 @@ def test_a_canonical_branch_has_no_base_and_cannot_be_renamed_or_deleted(desk: D
 
 
 @holds("decisions §3: a target with any branch, ref or document is INVALID_REQUEST, except for what-if thinking")
-def test_a_what_if_branch_of_a_task_merges_back(desk: Desk) -> None:
+def test_a_what_if_branch_of_a_task_merges_back(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk.room.branch("what-if", "task/TASK-001")
     desk.room("think_card", target="TASK-001", branch="what-if", card={"id": "h", "type": "hypothesis", "title": "T"})

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
-from contract.reasoning.room import edge, every_page, node
+from contract.reasoning.reasoning_tools import edge, every_page, node
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 READS: dict[str, dict[str, Any]] = {
     "think_template": {"type": "evidence"}, "think_playbook": {"name": "debug"}, "think_context": {}, "think_query": {},
@@ -26,7 +26,7 @@ PAGED = {"think_query": "cards", "think_pins": "pins", "trace_hydrate": "entries
 TYPES = ["question", "hypothesis", "test", "evidence", "decision", "note", "update", "frame"]
 
 
-def fill(desk: Desk, **where: Any) -> None:
+def fill(desk: TaskTools, **where: Any) -> None:
     """Fill a workspace so that every read returns many rows."""
     for number in range(16):
         card = {
@@ -63,7 +63,7 @@ def test_every_read_of_thinking_takes_the_three_budgets() -> None:
 
 
 @holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
-def test_every_budget_of_a_read_of_thinking_is_kept_and_truncation_is_reported(desk: Desk) -> None:
+def test_every_budget_of_a_read_of_thinking_is_kept_and_truncation_is_reported(desk: TaskTools) -> None:
     fill(desk)
     for tool, arguments in READS.items():
         full = desk.room(tool, **arguments, max_chars=0)
@@ -73,7 +73,7 @@ def test_every_budget_of_a_read_of_thinking_is_kept_and_truncation_is_reported(d
 
 
 @holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
-def test_every_budget_of_a_read_of_a_target_is_kept_and_truncation_is_reported(timed: Desk) -> None:
+def test_every_budget_of_a_read_of_a_target_is_kept_and_truncation_is_reported(timed: TaskTools) -> None:
     timed.task("A", *(f"step {number} {LONG[:200]}" for number in range(9)))
     fill(timed, target="TASK-001")
     for tool, arguments in READS.items():
@@ -84,7 +84,7 @@ def test_every_budget_of_a_read_of_a_target_is_kept_and_truncation_is_reported(t
 
 
 @holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
-def test_all_budgets_of_a_read_of_thinking_hold_at_once(timed: Desk) -> None:
+def test_all_budgets_of_a_read_of_thinking_hold_at_once(timed: TaskTools) -> None:
     fill(timed)
     for tool, arguments in READS.items():
         for chars, size, count in ((500, 500, 10), (2000, 700, 11), (600, 5000, 20), (3000, 3000, 12)):
@@ -93,7 +93,7 @@ def test_all_budgets_of_a_read_of_thinking_hold_at_once(timed: Desk) -> None:
 
 
 @holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
-def test_a_budget_below_the_least_is_refused_by_every_read_of_thinking(timed: Desk) -> None:
+def test_a_budget_below_the_least_is_refused_by_every_read_of_thinking(timed: TaskTools) -> None:
     timed.room("init")
     for tool, arguments in READS.items():
         for name, least in LEAST.items():
@@ -104,7 +104,7 @@ def test_a_budget_below_the_least_is_refused_by_every_read_of_thinking(timed: De
 
 @holds("decisions §3 budgets: below 500 or 10 they are INVALID_REQUEST, and the skeleton of every result fits in that")
 @pytest.mark.parametrize("wide", ["W", "\U0001f331", '"', "\n"])
-def test_the_least_budget_of_a_read_of_thinking_holds_with_the_longest_names(timed: Desk, wide: str) -> None:
+def test_the_least_budget_of_a_read_of_thinking_holds_with_the_longest_names(timed: TaskTools, wide: str) -> None:
     mark = "W" if wide == "\n" else wide
     far = timed.another("W" * 255 + mark)
     names = {name: name + mark * (256 - len(name)) for name in ("branch", "trace", "graph", "notes", "one", "two")}
@@ -140,7 +140,7 @@ def test_the_least_budget_of_a_read_of_thinking_holds_with_the_longest_names(tim
 
 
 @holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
-def test_the_next_call_of_ordinary_thinking_is_whole_in_a_small_budget(desk: Desk) -> None:
+def test_the_next_call_of_ordinary_thinking_is_whole_in_a_small_budget(desk: TaskTools) -> None:
     fill(desk)
     desk.room("think_set_status", ids=[f"card {number}" for number in range(1, 16)], status="closed")
     for tool in ("think_pack", "context_pack"):
@@ -154,7 +154,7 @@ def test_the_next_call_of_ordinary_thinking_is_whole_in_a_small_budget(desk: Des
 
 
 @holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
-def test_a_small_context_keeps_the_newest_cards(desk: Desk) -> None:
+def test_a_small_context_keeps_the_newest_cards(desk: TaskTools) -> None:
     desk.room.apply(*(node(f"c{number}", "note", title=f"title {number}") for number in range(30)))
     for tool in ("think_context", "think_query"):
         for most in (500, 1000, 2000):
@@ -167,7 +167,7 @@ def test_a_small_context_keeps_the_newest_cards(desk: Desk) -> None:
 
 
 @holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
-def test_long_texts_are_shortened_before_cards_are_dropped(desk: Desk) -> None:
+def test_long_texts_are_shortened_before_cards_are_dropped(desk: TaskTools) -> None:
     desk.room.apply(*(node(f"c{number}", "note", title=f"title {number}", text="x" * 5000) for number in range(5)))
     answer = desk.room("think_query", max_chars=4000)
     assert [(card["id"], card["title"]) for card in answer["cards"]] == [
@@ -178,7 +178,7 @@ def test_long_texts_are_shortened_before_cards_are_dropped(desk: Desk) -> None:
 
 @holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize("tool", PAGED)
-def test_paging_thinking_through_a_budget_gives_every_row_exactly_once(timed: Desk, tool: str) -> None:
+def test_paging_thinking_through_a_budget_gives_every_row_exactly_once(timed: TaskTools, tool: str) -> None:
     fill(timed)
     key = {"trace_hydrate": "seq"}.get(tool, "id")
     full = [row[key] for row in timed.room(tool, limit=200, max_chars=0)[PAGED[tool]]]
@@ -194,7 +194,7 @@ def test_paging_thinking_through_a_budget_gives_every_row_exactly_once(timed: De
 
 @holds("shapes budgets: paging through a budget still gives every row exactly once")
 @pytest.mark.parametrize("tool", ["context_pack", "think_watch"])
-def test_the_rest_of_a_pack_can_be_read_after_truncation(timed: Desk, tool: str) -> None:
+def test_the_rest_of_a_pack_can_be_read_after_truncation(timed: TaskTools, tool: str) -> None:
     for number in range(20):
         timed.room.note(f"note {number} " + "x" * 100)
         timed.room("trace_step", step=f"step {number} " + "x" * 100)
@@ -212,7 +212,7 @@ def test_the_rest_of_a_pack_can_be_read_after_truncation(timed: Desk, tool: str)
 
 
 @holds("shapes budgets: max_lines counts the line breaks inside strings")
-def test_line_breaks_in_the_keys_of_meta_count_as_lines_too(timed: Desk) -> None:
+def test_line_breaks_in_the_keys_of_meta_count_as_lines_too(timed: TaskTools) -> None:
     timed.room("trace_step", step="s", meta={"a\n" * 20: 1})
     timed.room("think_card", card={"id": "c", "title": "T", "meta": {"a\n" * 20: 1}})
     for tool in ("trace_hydrate", "think_query", "context_pack"):
@@ -222,7 +222,7 @@ def test_line_breaks_in_the_keys_of_meta_count_as_lines_too(timed: Desk) -> None
 
 
 @holds("decisions §3 budgets: long contents are shortened first, then the oldest go, next is the last to go")
-def test_a_truncated_validation_of_a_trace_still_reports_errors(desk: Desk) -> None:
+def test_a_truncated_validation_of_a_trace_still_reports_errors(desk: TaskTools) -> None:
     for number in range(3, 40, 2):
         given = {"thought": "t", "thought_number": number, "total_thoughts": 99, "next_thought_needed": True}
         desk.room("trace_sequential_step", **given)
@@ -234,7 +234,7 @@ def test_a_truncated_validation_of_a_trace_still_reports_errors(desk: Desk) -> N
 
 
 @holds("decisions §3 budgets: every read of thinking takes all three and never exceeds them")
-def test_a_budget_on_thinking_changes_nothing_in_the_store(timed: Desk) -> None:
+def test_a_budget_on_thinking_changes_nothing_in_the_store(timed: TaskTools) -> None:
     fill(timed)
     before = dump(timed.door.home)
     for tool, arguments in READS.items():

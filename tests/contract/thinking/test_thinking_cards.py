@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import edge, gone, node, state
-from contract.tasks.desk import check_call
+from contract.reasoning.reasoning_tools import edge, gone, node, state
+from contract.tasks.task_tools import check_call
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from support.beside import Beside, dump
+from support.direct_store import DirectStore, dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 TYPES = ["frame", "hypothesis", "question", "test", "evidence", "decision", "note", "update"]
 FULL = {
@@ -32,7 +32,7 @@ owner: kim"""
 FORMS = {"an object": FULL, "a JSON text": json.dumps(FULL), "lines": LINES}
 
 
-def card_of(desk: Desk, id: str, **where: Any) -> dict[str, Any]:
+def card_of(desk: TaskTools, id: str, **where: Any) -> dict[str, Any]:
     [card] = desk.room("think_query", ids=id, **where)["cards"]
     found: dict[str, Any] = card
     return found
@@ -46,7 +46,7 @@ def test_there_are_twenty_nine_tools_of_thinking() -> None:
 
 
 @holds("4 think_template: a deterministic skeleton with at least the fields of a card")
-def test_a_template_is_a_card_with_fields_to_fill_in(desk: Desk) -> None:
+def test_a_template_is_a_card_with_fields_to_fill_in(desk: TaskTools) -> None:
     for kind in TYPES:
         answer = desk.room("think_template", type=kind)
         assert set(answer) == {"type", "supported_types", "template", "truncated"}
@@ -61,7 +61,7 @@ def test_a_template_is_a_card_with_fields_to_fill_in(desk: Desk) -> None:
 
 
 @holds("4 think_template: an unknown type is a typed error that lists the supported types")
-def test_an_unknown_type_is_refused_with_the_list_of_types(desk: Desk) -> None:
+def test_an_unknown_type_is_refused_with_the_list_of_types(desk: TaskTools) -> None:
     desk.room("init")
     for tool, arguments in (
         ("think_template", {"type": "hypotesis"}), ("think_card", {"card": {"type": "epic", "title": "t"}}),
@@ -77,7 +77,7 @@ def test_an_unknown_type_is_refused_with_the_list_of_types(desk: Desk) -> None:
 
 
 @holds("4 think_card: writes a note entry to the trace and a typed node with edges to the graph")
-def test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph(desk: Desk) -> None:
+def test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph(desk: TaskTools) -> None:
     desk.room.apply(node("h1", "hypothesis"), node("t1", "test"))
     answer = desk.room("think_card", card=FULL, supports=["h1"], blocks="t1")
     assert set(answer) == {
@@ -99,14 +99,14 @@ def test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph(desk: Desk) -> 
 
 @holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
 @pytest.mark.parametrize("form", FORMS)
-def test_a_card_is_the_same_in_every_form(desk: Desk, form: str) -> None:
+def test_a_card_is_the_same_in_every_form(desk: TaskTools, form: str) -> None:
     desk.room("think_card", card=FORMS[form])
     assert state(card_of(desk, "q1")) == {**FULL, "tags": ["cache", "perf"], "deleted": False}
 
 
 @holds("decisions §3: the same card_id with the same normalized content is a no-op")
 @pytest.mark.parametrize("form", FORMS)
-def test_repeating_the_same_card_in_any_form_is_no_change(desk: Desk, form: str) -> None:
+def test_repeating_the_same_card_in_any_form_is_no_change(desk: TaskTools, form: str) -> None:
     desk.room.apply(node("a"), node("b"))
     first = desk.room("think_card", card=FORMS[form], supports=["b", "a"])
     before = dump(desk.door.home)
@@ -127,7 +127,7 @@ def test_repeating_the_same_card_in_any_form_is_no_change(desk: Desk, form: str)
 
 
 @holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
-def test_plain_text_becomes_a_note_with_a_generated_id(desk: Desk) -> None:
+def test_plain_text_becomes_a_note_with_a_generated_id(desk: TaskTools) -> None:
     first = desk.room("think_card", card="The cache is never cleared.")
     second = desk.room("think_card", card="The cache is never cleared.")
     for answer in (first, second):
@@ -155,7 +155,7 @@ def test_plain_text_becomes_a_note_with_a_generated_id(desk: Desk) -> None:
         ": x",
     ],
 )
-def test_text_that_resembles_a_card_is_plain_text(desk: Desk, text: str) -> None:
+def test_text_that_resembles_a_card_is_plain_text(desk: TaskTools, text: str) -> None:
     made = desk.room("think_card", card=text)["card_id"]
     card = card_of(desk, made)
     assert (card["type"], card["text"]) == ("note", text)
@@ -163,7 +163,7 @@ def test_text_that_resembles_a_card_is_plain_text(desk: Desk, text: str) -> None
 
 
 @holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
-def test_text_spans_lines_and_unknown_keys_are_kept_in_meta(desk: Desk) -> None:
+def test_text_spans_lines_and_unknown_keys_are_kept_in_meta(desk: TaskTools) -> None:
     lines = "title: T\ntext: first line\nsecond line\n\nthird: line\nconfidence: 0.8\ncard_id: c1"
     desk.room("think_card", card=lines)
     card = card_of(desk, "c1")
@@ -176,7 +176,7 @@ def test_text_spans_lines_and_unknown_keys_are_kept_in_meta(desk: Desk) -> None:
 
 
 @holds("4 think_card: defaults of type, status and tags; CARD-<seq> if no id is given")
-def test_a_card_has_defaults_for_missing_fields(desk: Desk) -> None:
+def test_a_card_has_defaults_for_missing_fields(desk: TaskTools) -> None:
     for card in ({"title": "T"}, {"text": "T"}, {"title": "T", "type": None, "status": "", "tags": None, "meta": None}):
         answer = desk.room("think_card", card=card)
         found = card_of(desk, answer["card_id"])
@@ -201,13 +201,13 @@ def test_a_card_has_defaults_for_missing_fields(desk: Desk) -> None:
     ],
     ids=range(29),
 )  # fmt: skip
-def test_an_invalid_card_is_refused_and_writes_nothing(timed: Desk, card: Any) -> None:
+def test_an_invalid_card_is_refused_and_writes_nothing(timed: TaskTools, card: Any) -> None:
     timed.room("init")
     timed.room.refuses("INVALID_REQUEST", "think_card", card=card)
 
 
 @holds("decisions §3: a card is an object, a JSON string, key: value lines, or plain text")
-def test_an_invalid_card_is_refused_through_every_door(desk: Desk) -> None:
+def test_an_invalid_card_is_refused_through_every_door(desk: TaskTools) -> None:
     desk.room("init")
     for card in ("", {"type": "note"}, '{"title": NaN}', {"title": "T", "id": "a|b"}, None, ["a card"]):
         desk.room.refuses("INVALID_REQUEST", "think_card", card=card)
@@ -218,7 +218,7 @@ def test_an_invalid_card_is_refused_through_every_door(desk: Desk) -> None:
 
 
 @holds("decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too")
-def test_the_same_id_with_different_content_is_a_conflict(desk: Desk) -> None:
+def test_the_same_id_with_different_content_is_a_conflict(desk: TaskTools) -> None:
     desk.room.apply(node("a"), node("b"))
     desk.room("think_card", card=FULL, supports=["a"])
     others: list[tuple[Any, dict[str, Any]]] = [
@@ -241,7 +241,7 @@ def test_the_same_id_with_different_content_is_a_conflict(desk: Desk) -> None:
 
 
 @holds("decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too")
-def test_a_conflict_with_a_card_of_another_graph_names_its_trace(desk: Desk) -> None:
+def test_a_conflict_with_a_card_of_another_graph_names_its_trace(desk: TaskTools) -> None:
     desk.room("think_card", card={"id": "c", "title": "T"})
     error = desk.room.refuses("CONFLICT", "think_card", card={"id": "c", "title": "U"}, graph_doc="other")
     assert error.recovery is not None
@@ -250,13 +250,13 @@ def test_a_conflict_with_a_card_of_another_graph_names_its_trace(desk: Desk) -> 
 
 
 @holds("decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too")
-def test_a_card_with_only_a_title_differs_from_one_with_the_same_title_and_text(desk: Desk) -> None:
+def test_a_card_with_only_a_title_differs_from_one_with_the_same_title_and_text(desk: TaskTools) -> None:
     desk.room("think_card", card={"id": "c", "title": "T"})
     desk.room.refuses("CONFLICT", "think_card", card={"id": "c", "title": "T", "text": "T"})
 
 
 @holds("decisions §3: after think_set_status the same card is still a no-op")
-def test_the_same_card_is_no_change_after_its_status_was_set(desk: Desk) -> None:
+def test_the_same_card_is_no_change_after_its_status_was_set(desk: TaskTools) -> None:
     desk.room("think_card", card=FULL)
     desk.room("think_set_status", ids="q1", status="closed")
     desk.room("think_pin", ids="q1")
@@ -267,7 +267,7 @@ def test_the_same_card_is_no_change_after_its_status_was_set(desk: Desk) -> None
 
 
 @holds("decisions §3: after think_set_status the same card is still a no-op")
-def test_the_same_card_is_no_change_after_links_were_added(desk: Desk) -> None:
+def test_the_same_card_is_no_change_after_links_were_added(desk: TaskTools) -> None:
     desk.room("think_card", card=FULL)
     desk.room("think_card", card={"id": "h1", "type": "hypothesis", "title": "H"})
     desk.room("think_link", from_="q1", rel="supports", to="h1")
@@ -276,7 +276,7 @@ def test_the_same_card_is_no_change_after_links_were_added(desk: Desk) -> None:
 
 
 @holds("4 think_card: no new graph versions when node and edges are already equal")
-def test_an_equal_node_gets_a_trace_entry_and_no_new_version(desk: Desk) -> None:
+def test_an_equal_node_gets_a_trace_entry_and_no_new_version(desk: TaskTools) -> None:
     desk.room.apply(
         node("c", "note", title="T", status="open"), node("d", "note", title="other"), edge("c", "supports", "d")
     )
@@ -290,7 +290,7 @@ def test_an_equal_node_gets_a_trace_entry_and_no_new_version(desk: Desk) -> None
 
 
 @holds("decisions §3: the same card_id with the same normalized content is a no-op")
-def test_a_card_exists_on_branches_derived_after_it_and_nowhere_else(desk: Desk) -> None:
+def test_a_card_exists_on_branches_derived_after_it_and_nowhere_else(desk: TaskTools) -> None:
     desk.room("init")
     desk.room.branch("before")
     desk.room("think_card", card=FULL)
@@ -302,7 +302,7 @@ def test_a_card_exists_on_branches_derived_after_it_and_nowhere_else(desk: Desk)
 
 
 @holds("decisions §3: the same card_id with the same normalized content is a no-op")
-def test_repeating_a_merged_card_is_no_change(desk: Desk) -> None:
+def test_repeating_a_merged_card_is_no_change(desk: TaskTools) -> None:
     desk.room("init")
     desk.room.branch("what-if")
     desk.room("think_card", card=FULL, branch="what-if")
@@ -314,7 +314,7 @@ def test_repeating_a_merged_card_is_no_change(desk: Desk) -> None:
 
 
 @holds("4 think_card: without a branch the checkout, without documents trace and graph")
-def test_a_card_is_written_to_the_given_documents(desk: Desk) -> None:
+def test_a_card_is_written_to_the_given_documents(desk: TaskTools) -> None:
     desk.room("init")
     desk.room.branch("b")
     answer = desk.room("think_card", card=FULL, branch="b", trace_doc="my trace", graph_doc="my graph")
@@ -328,7 +328,7 @@ def test_a_card_is_written_to_the_given_documents(desk: Desk) -> None:
 
 
 @holds("4 think_card: without a branch the checkout, without documents trace and graph")
-def test_without_a_branch_a_card_is_written_to_the_checkout(desk: Desk) -> None:
+def test_without_a_branch_a_card_is_written_to_the_checkout(desk: TaskTools) -> None:
     assert desk.room("think_card", card="first")["branch"] == "main"
     desk.room.branch("b")
     desk.room("checkout", ref="b")
@@ -337,7 +337,7 @@ def test_without_a_branch_a_card_is_written_to_the_checkout(desk: Desk) -> None:
 
 
 @holds("4 think_card: without a branch the checkout, without documents trace and graph")
-def test_the_card_of_a_target_is_written_to_its_documents(desk: Desk) -> None:
+def test_the_card_of_a_target_is_written_to_its_documents(desk: TaskTools) -> None:
     desk.task()
     answer = desk.room("think_card", target="TASK-001", card=FULL)
     assert (answer["branch"], answer["trace_doc"], answer["graph_doc"]) == (
@@ -348,7 +348,7 @@ def test_the_card_of_a_target_is_written_to_its_documents(desk: Desk) -> None:
 
 
 @holds("decisions §3: think_card, think_add_* and think_context take target with branch")
-def test_a_target_with_a_branch_writes_to_a_what_if_branch(desk: Desk) -> None:
+def test_a_target_with_a_branch_writes_to_a_what_if_branch(desk: TaskTools) -> None:
     desk.task()
     desk.room.branch("what-if", "task/TASK-001")
     answer = desk.room("think_card", target="TASK-001", branch="what-if", card=FULL)
@@ -369,7 +369,7 @@ def test_a_target_with_a_branch_writes_to_a_what_if_branch(desk: Desk) -> None:
 
 @holds("shapes think: the type of think_add_* replaces card.type")
 @pytest.mark.parametrize("type", TYPES)
-def test_adding_a_card_of_a_type_replaces_its_given_type(desk: Desk, type: str) -> None:
+def test_adding_a_card_of_a_type_replaces_its_given_type(desk: TaskTools, type: str) -> None:
     tool = f"think_add_{type}"
     desk.room.apply(node("a"), node("b"))
     answer = desk.room(
@@ -389,21 +389,21 @@ def test_adding_a_card_of_a_type_replaces_its_given_type(desk: Desk, type: str) 
 
 @holds("4 think_card: atomic")
 @pytest.mark.parametrize("table", ["doc_entries", "graph_versions"])
-def test_a_card_that_fails_in_one_part_writes_nothing(timed: Desk, table: str) -> None:
+def test_a_card_that_fails_in_one_part_writes_nothing(timed: TaskTools, table: str) -> None:
     timed.room.apply(node("a"))
-    with Beside(timed.door.home) as beside:
-        beside.trap("fail", f"insert on {table}")
+    with DirectStore(timed.door.home) as direct:
+        direct.trap("fail", f"insert on {table}")
     before = dump(timed.door.home)
     with pytest.raises(MossError):
         timed.room("think_card", card=FULL, supports=["a"])
     assert dump(timed.door.home) == before
-    with Beside(timed.door.home) as beside:
-        beside.free("fail")
+    with DirectStore(timed.door.home) as direct:
+        direct.free("fail")
     assert timed.room("think_card", card=FULL, supports=["a"])["inserted"] is True
 
 
 @holds("4 think_card: defaults of type, status and tags; CARD-<seq> if no id is given")
-def test_a_generated_id_is_never_a_used_one(desk: Desk) -> None:
+def test_a_generated_id_is_never_a_used_one(desk: TaskTools) -> None:
     desk.room("init")
     ahead = [f"CARD-{number}" for number in range(1, 12)]
     desk.room.apply(*(node(one, "note") for one in ahead))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL
-from contract.reasoning.room import node, packed
-from contract.tasks.desk import check_call
+from contract.reasoning.reasoning_tools import node, packed
+from contract.tasks.task_tools import check_call
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 KEYS = {"branch", "docs", "notes", "trace", "cards", "stats", "next", "truncated"}
 
 
-def page_of(desk: Desk, **asked: Any) -> dict[str, Any]:
+def page_of(desk: TaskTools, **asked: Any) -> dict[str, Any]:
     """Return a document as `show` returns it, without its place, its second time and its cards."""
     shown = desk.room("show", **asked)
     own = [entry for entry in shown["entries"] if entry.get("format") != "think_card"]
@@ -23,11 +23,11 @@ def page_of(desk: Desk, **asked: Any) -> dict[str, Any]:
     return {"entries": entries, "pagination": {"has_more": False, "limit": asked["limit"], "count": len(entries)}}
 
 
-def store(desk: Desk, name: str, run_id: str | None, workspace: str = "Shop") -> None:
+def store(desk: TaskTools, name: str, run_id: str | None, workspace: str = "Shop") -> None:
     desk.door("capsule_store", capsule_text=FULL, name=name, workspace=workspace, run_id=run_id)
 
 
-def keep(desk: Desk, name: str, run_id: str | None, workspace: str = "Shop") -> None:
+def keep(desk: TaskTools, name: str, run_id: str | None, workspace: str = "Shop") -> None:
     desk.door("artifact_store", kind="result", name=name, workspace=workspace, run_id=run_id, data={"n": name})
 
 
@@ -36,7 +36,7 @@ def names(answer: dict[str, Any], part: str) -> list[str]:
 
 
 @holds("4 context_pack: notes, trace and cards in one answer")
-def test_a_pack_contains_notes_trace_cards_and_the_next_call_of_a_branch(desk: Desk) -> None:
+def test_a_pack_contains_notes_trace_cards_and_the_next_call_of_a_branch(desk: TaskTools) -> None:
     desk.room.note("a note")
     desk.room("trace_step", step="a step")
     desk.room("think_card", card={"id": "q1", "type": "question", "title": "T"})
@@ -54,7 +54,7 @@ def test_a_pack_contains_notes_trace_cards_and_the_next_call_of_a_branch(desk: D
 
 
 @holds("4 context_pack: notes, trace and cards in one answer")
-def test_a_pack_of_a_target_contains_its_documents_and_the_next_call_of_its_radar(desk: Desk) -> None:
+def test_a_pack_of_a_target_contains_its_documents_and_the_next_call_of_its_radar(desk: TaskTools) -> None:
     desk.task("A", "a")
     desk("note", target="TASK-001", note="n")
     desk.room("think_card", target="TASK-001", card={"id": "q1", "type": "question", "title": "T"})
@@ -72,7 +72,7 @@ def test_a_pack_of_a_target_contains_its_documents_and_the_next_call_of_its_rada
 
 
 @holds("4 context_pack: notes, trace and cards in one answer")
-def test_a_pack_reads_the_given_branch_and_documents(desk: Desk) -> None:
+def test_a_pack_reads_the_given_branch_and_documents(desk: TaskTools) -> None:
     desk.room("init")
     desk.room.branch("b")
     desk.room.note("mine", branch="b", doc="my notes")
@@ -93,7 +93,7 @@ def test_a_pack_reads_the_given_branch_and_documents(desk: Desk) -> None:
 
 
 @holds("4 context_pack: notes_limit 20, trace_limit 50, limit_cards 30")
-def test_the_limits_of_a_pack_are_twenty_fifty_and_thirty(timed: Desk) -> None:
+def test_the_limits_of_a_pack_are_twenty_fifty_and_thirty(timed: TaskTools) -> None:
     for number in range(25):
         timed.room.note(f"{number}")
     for number in range(55):
@@ -113,7 +113,7 @@ def test_the_limits_of_a_pack_are_twenty_fifty_and_thirty(timed: Desk) -> None:
 
 
 @holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
-def test_capsules_and_artifacts_are_included_only_on_request(desk: Desk) -> None:
+def test_capsules_and_artifacts_are_included_only_on_request(desk: TaskTools) -> None:
     desk.room("init")
     store(desk, "old", "r1")
     store(desk, "new", "r2")
@@ -135,7 +135,7 @@ def test_capsules_and_artifacts_are_included_only_on_request(desk: Desk) -> None
 
 
 @holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
-def test_without_a_run_the_artifacts_of_the_latest_capsules_run_are_included(desk: Desk) -> None:
+def test_without_a_run_the_artifacts_of_the_latest_capsules_run_are_included(desk: TaskTools) -> None:
     desk.room("init")
     keep(desk, "a1", "r1")
     keep(desk, "none", None)
@@ -151,7 +151,7 @@ def test_without_a_run_the_artifacts_of_the_latest_capsules_run_are_included(des
 
 
 @holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
-def test_a_pack_that_omits_artifacts_of_a_run_is_marked_as_truncated(desk: Desk) -> None:
+def test_a_pack_that_omits_artifacts_of_a_run_is_marked_as_truncated(desk: TaskTools) -> None:
     desk.room("init")
     for number in range(20):
         keep(desk, f"a{number}", "r1")
@@ -165,7 +165,7 @@ def test_a_pack_that_omits_artifacts_of_a_run_is_marked_as_truncated(desk: Desk)
 
 
 @holds("shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run")
-def test_deleted_capsules_and_artifacts_are_not_included(desk: Desk) -> None:
+def test_deleted_capsules_and_artifacts_are_not_included(desk: TaskTools) -> None:
     desk.room("init")
     store(desk, "one", "r1")
     store(desk, "two", "r2")
@@ -178,7 +178,7 @@ def test_deleted_capsules_and_artifacts_are_not_included(desk: Desk) -> None:
 
 
 @holds("4 workspace scoping: every tool requires a workspace, and shows no other one")
-def test_a_pack_contains_nothing_of_another_workspace(desk: Desk) -> None:
+def test_a_pack_contains_nothing_of_another_workspace(desk: TaskTools) -> None:
     desk.room("init")
     desk.another("Other").room.note("elsewhere")
     store(desk, "ours", "r1")

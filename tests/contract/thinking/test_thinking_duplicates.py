@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import node, state
-from support.beside import dump
+from contract.reasoning.reasoning_tools import node, state
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 NOTHING = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
 
@@ -20,17 +20,17 @@ def words(*numbers: int) -> str:
     return " ".join(f"word{number}" for number in numbers)
 
 
-def add(desk: Desk, id: str, title: str | None, text: str | None = None, type: str = "note", **where: Any) -> None:
+def add(desk: TaskTools, id: str, title: str | None, text: str | None = None, type: str = "note", **where: Any) -> None:
     desk.room("think_card", card={"id": id, "type": type, "title": title, "text": text}, **where)
 
 
-def groups(desk: Desk, **asked: Any) -> list[tuple[str, list[str]]]:
+def groups(desk: TaskTools, **asked: Any) -> list[tuple[str, list[str]]]:
     found = desk.room("think_nominal_merge", dry_run=True, **asked)["groups"]
     return [(group["canonical"], group["merged"]) for group in found]
 
 
 @holds("decisions §3 think_nominal_merge: the oldest is canonical, others get status merged and an edge dedup")
-def test_duplicates_are_marked_as_merged_and_point_to_the_oldest(desk: Desk) -> None:
+def test_duplicates_are_marked_as_merged_and_point_to_the_oldest(desk: TaskTools) -> None:
     add(desk, "b", "The cache is never cleared", "At all.")
     add(desk, "x", "Something else")
     add(desk, "a", "the  CACHE is never\ncleared", " at all. ")
@@ -48,7 +48,7 @@ def test_duplicates_are_marked_as_merged_and_point_to_the_oldest(desk: Desk) -> 
 
 
 @holds("4 think_nominal_merge: idempotent")
-def test_merging_again_changes_nothing(desk: Desk) -> None:
+def test_merging_again_changes_nothing(desk: TaskTools) -> None:
     for one in ("a", "b", "c"):
         add(desk, one, "The same")
     desk.room("think_nominal_merge")
@@ -63,7 +63,7 @@ def test_merging_again_changes_nothing(desk: Desk) -> None:
 
 
 @holds("decisions §3 think_nominal_merge: the oldest is canonical, others get status merged and an edge dedup")
-def test_a_merged_card_is_not_a_candidate_of_the_frontier(desk: Desk) -> None:
+def test_a_merged_card_is_not_a_candidate_of_the_frontier(desk: TaskTools) -> None:
     for one in ("q1", "q2"):
         add(desk, one, "Who clears the cache?", type="question")
     desk.room("think_nominal_merge")
@@ -71,7 +71,7 @@ def test_a_merged_card_is_not_a_candidate_of_the_frontier(desk: Desk) -> None:
 
 
 @holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
-def test_a_dry_run_reports_duplicates_and_writes_nothing(desk: Desk) -> None:
+def test_a_dry_run_reports_duplicates_and_writes_nothing(desk: TaskTools) -> None:
     for one in ("a", "b"):
         add(desk, one, "The same")
     before = dump(desk.door.home)
@@ -81,7 +81,7 @@ def test_a_dry_run_reports_duplicates_and_writes_nothing(desk: Desk) -> None:
 
 
 @holds("decisions §3 think_nominal_merge: type and normalized title+text agree, or words overlap by at least 0.9")
-def test_cards_of_different_types_are_not_duplicates(desk: Desk) -> None:
+def test_cards_of_different_types_are_not_duplicates(desk: TaskTools) -> None:
     add(desk, "a", "The same", type="question")
     add(desk, "b", "The same", type="hypothesis")
     add(desk, "c", "The same", type="question")
@@ -113,7 +113,7 @@ def test_cards_of_different_types_are_not_duplicates(desk: Desk) -> None:
     ids=range(16),
 )
 def test_cards_are_duplicates_if_nine_tenths_of_their_words_are_equal(
-    timed: Desk, first: str, second: str, same: bool
+    timed: TaskTools, first: str, second: str, same: bool
 ) -> None:
     for title, text in ((True, False), (False, True)):
         for at, said in enumerate((first, second)):
@@ -124,7 +124,7 @@ def test_cards_are_duplicates_if_nine_tenths_of_their_words_are_equal(
 
 
 @holds("decisions §3 think_nominal_merge: type and normalized title+text agree, or words overlap by at least 0.9")
-def test_title_and_text_count_together_and_the_similarity_is_shown(desk: Desk) -> None:
+def test_title_and_text_count_together_and_the_similarity_is_shown(desk: TaskTools) -> None:
     add(desk, "a", words(*range(10)), words(*range(10, 20)))
     add(desk, "b", words(*range(12)), words(*range(12, 19)))
     [group] = desk.room("think_nominal_merge", dry_run=True)["groups"]
@@ -135,7 +135,7 @@ def test_title_and_text_count_together_and_the_similarity_is_shown(desk: Desk) -
 
 
 @holds("decisions §3 think_nominal_merge: the oldest is canonical, others get status merged and an edge dedup")
-def test_the_oldest_is_canonical_even_if_it_was_changed_last(desk: Desk) -> None:
+def test_the_oldest_is_canonical_even_if_it_was_changed_last(desk: TaskTools) -> None:
     add(desk, "old", "The same")
     add(desk, "new", "The same")
     desk.room("think_set_status", ids="old", status="closed")
@@ -148,7 +148,7 @@ def test_the_oldest_is_canonical_even_if_it_was_changed_last(desk: Desk) -> None
 
 
 @holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
-def test_only_the_given_candidates_are_merged(desk: Desk) -> None:
+def test_only_the_given_candidates_are_merged(desk: TaskTools) -> None:
     for one in ("a", "b", "c"):
         add(desk, one, "The same")
     assert groups(desk, candidate_ids=["b", "c"]) == [("b", ["c"])]
@@ -161,7 +161,7 @@ def test_only_the_given_candidates_are_merged(desk: Desk) -> None:
 
 
 @holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
-def test_duplicates_are_searched_on_the_given_branch_and_document(desk: Desk) -> None:
+def test_duplicates_are_searched_on_the_given_branch_and_document(desk: TaskTools) -> None:
     desk.task()
     for one in ("a", "b"):
         add(desk, one, "The same", target="TASK-001")
@@ -175,7 +175,7 @@ def test_duplicates_are_searched_on_the_given_branch_and_document(desk: Desk) ->
 
 
 @holds("shapes think_nominal_merge: candidate_ids, dry_run and a place")
-def test_an_unknown_document_has_no_duplicates_to_merge(desk: Desk) -> None:
+def test_an_unknown_document_has_no_duplicates_to_merge(desk: TaskTools) -> None:
     desk.room("init")
     desk.room.misses("think_nominal_merge", graph_doc="never written", dry_run=True)
     desk.room.misses("think_nominal_merge", graph_doc="never written")

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import newest_first, node, state
+from contract.reasoning.reasoning_tools import newest_first, node, state
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
-def add(desk: Desk, *ids: str, **where: Any) -> None:
+def add(desk: TaskTools, *ids: str, **where: Any) -> None:
     """Add cards whose type is the first letter of their id."""
     types = {"q": "question", "h": "hypothesis", "t": "test", "n": "note", "e": "evidence", "d": "decision"}
     for one in ids:
         desk.room("think_card", card={"id": one, "type": types[one[0]], "title": f"Title of {one}"}, **where)
 
 
-def frontier(desk: Desk, **asked: Any) -> list[str]:
+def frontier(desk: TaskTools, **asked: Any) -> list[str]:
     return [one["id"] for one in desk.room("think_frontier", **asked)["candidates"]]
 
 
-def candidate(desk: Desk, id: str) -> dict[str, Any]:
+def candidate(desk: TaskTools, id: str) -> dict[str, Any]:
     [found] = [one for one in desk.room("think_frontier")["candidates"] if one["id"] == id]
     return dict(found)
 
 
 @holds("shapes think_frontier: candidates with their fields, each with its reason")
-def test_candidates_have_the_documented_fields_and_a_reason(desk: Desk) -> None:
+def test_candidates_have_the_documented_fields_and_a_reason(desk: TaskTools) -> None:
     add(desk, "q1", "h1")
     desk.room("think_link", from_="q1", rel="blocks", to="h1")
     desk.room("think_pin", ids="h1")
@@ -48,7 +48,7 @@ def test_candidates_have_the_documented_fields_and_a_reason(desk: Desk) -> None:
 
 
 @holds("decisions §3: pinned first, then unblocked, then type, then recency")
-def test_open_questions_hypotheses_and_tests_are_ranked_by_type_and_then_by_recency(desk: Desk) -> None:
+def test_open_questions_hypotheses_and_tests_are_ranked_by_type_and_then_by_recency(desk: TaskTools) -> None:
     add(desk, "t1", "q1", "h1", "n1", "e1", "d1", "t2", "q2", "h2")
     assert frontier(desk) == ["q2", "q1", "h2", "h1", "t2", "t1"]
     desk.room("think_set_status", ids="q1", status="checked")
@@ -57,7 +57,7 @@ def test_open_questions_hypotheses_and_tests_are_ranked_by_type_and_then_by_rece
 
 
 @holds("decisions §3: pinned first, then unblocked, then type, then recency")
-def test_closed_cards_are_not_candidates(desk: Desk) -> None:
+def test_closed_cards_are_not_candidates(desk: TaskTools) -> None:
     add(desk, "q1", "q2", "h1")
     desk.room("think_set_status", ids=["q1", "h1"], status="closed")
     assert frontier(desk) == ["q2"]
@@ -67,7 +67,7 @@ def test_closed_cards_are_not_candidates(desk: Desk) -> None:
 
 
 @holds("decisions §3: pinned first, then unblocked, then type, then recency")
-def test_blocked_cards_come_after_unblocked_ones(desk: Desk) -> None:
+def test_blocked_cards_come_after_unblocked_ones(desk: TaskTools) -> None:
     add(desk, "q1", "q2", "h1", "h2", "t1")
     desk.room("think_link", from_="t1", rel="blocks", to="q2")
     desk.room("think_link", from_="q1", rel="blocks", to="h2")
@@ -76,7 +76,7 @@ def test_blocked_cards_come_after_unblocked_ones(desk: Desk) -> None:
 
 
 @holds("shapes think: blocked means by a card that is still open")
-def test_only_an_open_card_blocks(desk: Desk) -> None:
+def test_only_an_open_card_blocks(desk: TaskTools) -> None:
     add(desk, "q1", "q2", "n1")
     desk.room.apply(node("thing", "thing"))
     for blocker in ("n1", "thing"):
@@ -93,7 +93,7 @@ def test_only_an_open_card_blocks(desk: Desk) -> None:
 
 
 @holds("decisions §3: pinned first, then unblocked, then type, then recency")
-def test_pinned_cards_come_first_even_if_they_are_blocked(desk: Desk) -> None:
+def test_pinned_cards_come_first_even_if_they_are_blocked(desk: TaskTools) -> None:
     add(desk, "q1", "t1", "t2", "h1")
     desk.room("think_link", from_="q1", rel="blocks", to="t1")
     desk.room("think_pin", ids=["t1", "t2"])
@@ -103,7 +103,7 @@ def test_pinned_cards_come_first_even_if_they_are_blocked(desk: Desk) -> None:
 
 
 @holds("decisions §3: pinned first, then unblocked, then type, then recency")
-def test_subgoals_are_ranked_as_questions(desk: Desk) -> None:
+def test_subgoals_are_ranked_as_questions(desk: TaskTools) -> None:
     add(desk, "q1", "h1")
     made = desk.room("think_subgoal_open", question_id="q1")["subgoal_id"]
     assert frontier(desk) == [made, "q1", "h1"]
@@ -112,7 +112,7 @@ def test_subgoals_are_ranked_as_questions(desk: Desk) -> None:
 
 
 @holds("shapes think_next: the candidate or null")
-def test_next_is_the_first_of_the_frontier_or_null(desk: Desk) -> None:
+def test_next_is_the_first_of_the_frontier_or_null(desk: TaskTools) -> None:
     desk.room("init")
     answer = desk.room("think_next")
     assert answer == {"branch": "main", "graph_doc": "graph", "candidate": None, "truncated": False}
@@ -125,7 +125,7 @@ def test_next_is_the_first_of_the_frontier_or_null(desk: Desk) -> None:
 
 
 @holds("shapes think_frontier: candidates with their fields, each with its reason")
-def test_the_frontier_shows_the_best_twenty_by_default(timed: Desk) -> None:
+def test_the_frontier_shows_the_best_twenty_by_default(timed: TaskTools) -> None:
     kinds = {0: "question", 1: "hypothesis", 2: "test"}
     timed.room.apply(*(node(f"c{number}", kinds[number % 3], title="t") for number in range(90)))
     for number in range(0, 60, 3):
@@ -141,7 +141,7 @@ def test_the_frontier_shows_the_best_twenty_by_default(timed: Desk) -> None:
 
 
 @holds("shapes think_link: an edge between cards")
-def test_a_link_is_an_edge_between_existing_cards(desk: Desk) -> None:
+def test_a_link_is_an_edge_between_existing_cards(desk: TaskTools) -> None:
     add(desk, "q1", "h1")
     answer = desk.room("think_link", from_="h1", rel="answers", to="q1", meta={"sure": 0.8})
     assert set(answer) == {"workspace", "branch", "graph_doc", "edge", "applied", "last_seq"}
@@ -162,7 +162,7 @@ def test_a_link_is_an_edge_between_existing_cards(desk: Desk) -> None:
 
 
 @holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
-def test_a_status_is_set_for_all_cards_or_none(desk: Desk) -> None:
+def test_a_status_is_set_for_all_cards_or_none(desk: TaskTools) -> None:
     add(desk, "q1", "q2", "h1")
     before = desk.room.nodes()
     answer = desk.room("think_set_status", ids=["q1", "h1", "q1"], status=" closed ")
@@ -185,7 +185,7 @@ def test_a_status_is_set_for_all_cards_or_none(desk: Desk) -> None:
 
 
 @holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
-def test_a_node_of_another_type_has_no_status_and_no_pin(desk: Desk) -> None:
+def test_a_node_of_another_type_has_no_status_and_no_pin(desk: TaskTools) -> None:
     desk.room.apply(node("thing", "thing"))
     desk.room.misses("think_set_status", ids="thing", status="open")
     desk.room.misses("think_pin", ids="thing")
@@ -200,27 +200,27 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 
 
 @holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
-def test_an_unknown_card_is_not_found_and_the_recovery_succeeds(desk: Desk) -> None:
+def test_an_unknown_card_is_not_found_and_the_recovery_succeeds(desk: TaskTools) -> None:
     desk.room("init")
     for tool, given in MISSING:
         desk.room.misses(tool, **given)
 
 
 @holds("shapes think_set_status: updated and unchanged; an unknown card is NOT_FOUND")
-def test_a_card_of_an_unknown_document_is_not_found_and_the_recovery_succeeds(desk: Desk) -> None:
+def test_a_card_of_an_unknown_document_is_not_found_and_the_recovery_succeeds(desk: TaskTools) -> None:
     desk.room("init")
     for tool, given in MISSING:
         desk.room.misses(tool, **given, graph_doc="never written")
 
 
 @holds("decisions §3: a first write bootstraps main; reads of an empty workspace are NOT_FOUND with a recovery")
-def test_a_card_of_a_workspace_without_branches_is_not_found_and_the_recovery_succeeds(desk: Desk) -> None:
+def test_a_card_of_a_workspace_without_branches_is_not_found_and_the_recovery_succeeds(desk: TaskTools) -> None:
     for tool, given in MISSING:
         desk.another(f"Without {tool}").room.misses(tool, **given)
 
 
 @holds("shapes think_pin: a pin is not part of the card's content")
-def test_a_pin_can_be_set_and_removed_without_changing_the_card(desk: Desk) -> None:
+def test_a_pin_can_be_set_and_removed_without_changing_the_card(desk: TaskTools) -> None:
     add(desk, "q1", "q2")
     before = desk.room.nodes()
     answer = desk.room("think_pin", ids=["q1", "q2"])
@@ -240,7 +240,7 @@ def test_a_pin_can_be_set_and_removed_without_changing_the_card(desk: Desk) -> N
 
 
 @holds("shapes think_pins: pages of pinned cards")
-def test_pins_are_listed_in_pages_latest_change_first(desk: Desk) -> None:
+def test_pins_are_listed_in_pages_latest_change_first(desk: TaskTools) -> None:
     add(desk, *(f"n{number}" for number in range(7)), "q1")
     desk.room("think_pin", ids=[f"n{number}" for number in (3, 1, 5, 0, 6)])
     answer = desk.room("think_pins", limit=2)
@@ -252,7 +252,7 @@ def test_pins_are_listed_in_pages_latest_change_first(desk: Desk) -> None:
 
 
 @holds("shapes think_pins: pages of pinned cards")
-def test_any_number_of_pins_can_be_listed(timed: Desk) -> None:
+def test_any_number_of_pins_can_be_listed(timed: TaskTools) -> None:
     made = [f"c{number}" for number in range(1200)]
     timed.room.apply(*(node(one, "note") for one in made))
     timed.room("think_pin", ids=made[:600])
@@ -262,7 +262,7 @@ def test_any_number_of_pins_can_be_listed(timed: Desk) -> None:
 
 
 @holds("shapes think_pin: a pin is not part of the card's content")
-def test_pins_belong_to_their_branch_and_its_snapshot(desk: Desk) -> None:
+def test_pins_belong_to_their_branch_and_its_snapshot(desk: TaskTools) -> None:
     add(desk, "q1", "q2")
     desk.room("think_pin", ids="q1")
     desk.room.branch("b")
@@ -284,7 +284,7 @@ def test_pins_belong_to_their_branch_and_its_snapshot(desk: Desk) -> None:
 
 
 @holds("4 think convenience: with a target, branch and documents are those of its reasoning_ref")
-def test_cards_of_a_target_are_linked_pinned_and_ranked_in_its_documents(desk: Desk) -> None:
+def test_cards_of_a_target_are_linked_pinned_and_ranked_in_its_documents(desk: TaskTools) -> None:
     desk.task("A", "a")
     add(desk, "q1", "h1", target="TASK-001")
     here = {"target": "TASK-001"}
@@ -299,7 +299,7 @@ def test_cards_of_a_target_are_linked_pinned_and_ranked_in_its_documents(desk: D
 
 
 @holds("decisions §3: a card that a decision settles is no longer open")
-def test_a_card_settled_by_a_decision_is_not_open(desk: Desk) -> None:
+def test_a_card_settled_by_a_decision_is_not_open(desk: TaskTools) -> None:
     add(desk, "q1", "q2", "h1")
     desk.room("think_pin", ids="q1")
     desk.room("think_add_decision", card={"id": "d1", "title": "rotate them"}, supports=["q1"])
@@ -313,7 +313,7 @@ def test_a_card_settled_by_a_decision_is_not_open(desk: Desk) -> None:
 
 
 @holds("decisions §3: a card that a decision settles is no longer open")
-def test_a_card_settled_by_a_decision_blocks_nothing(desk: Desk) -> None:
+def test_a_card_settled_by_a_decision_blocks_nothing(desk: TaskTools) -> None:
     add(desk, "q1", "h1")
     desk.room("think_link", from_="q1", rel="blocks", to="h1")
     assert candidate(desk, "h1")["blocked_by"] == ["q1"]
@@ -322,7 +322,7 @@ def test_a_card_settled_by_a_decision_blocks_nothing(desk: Desk) -> None:
 
 
 @holds("decisions §3: a card that a decision settles is no longer open")
-def test_a_superseded_decision_settles_nothing(desk: Desk) -> None:
+def test_a_superseded_decision_settles_nothing(desk: TaskTools) -> None:
     add(desk, "q1")
     desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"])
     assert frontier(desk) == []
@@ -335,7 +335,7 @@ def test_a_superseded_decision_settles_nothing(desk: Desk) -> None:
 
 
 @holds("decisions §3: a card that a decision settles is no longer open")
-def test_a_decision_on_a_branch_settles_cards_there_until_it_is_merged(desk: Desk) -> None:
+def test_a_decision_on_a_branch_settles_cards_there_until_it_is_merged(desk: TaskTools) -> None:
     add(desk, "q1")
     desk.room("branch_create", name="try")
     desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"], branch="try")
@@ -346,7 +346,7 @@ def test_a_decision_on_a_branch_settles_cards_there_until_it_is_merged(desk: Des
 
 
 @holds("decisions §3: a card that a decision settles is no longer open")
-def test_a_settled_question_is_not_listed_as_open_in_a_hand_over(desk: Desk) -> None:
+def test_a_settled_question_is_not_listed_as_open_in_a_hand_over(desk: TaskTools) -> None:
     desk("create", kind="task", title="Rotate")
     for one in ("q1", "q2"):
         desk.room("think_add_question", target="TASK-001", card={"id": one, "title": f"Title of {one}"})

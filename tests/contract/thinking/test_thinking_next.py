@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import edge, node, packed
-from contract.tasks.desk import check_call
+from contract.reasoning.reasoning_tools import edge, node, packed
+from contract.tasks.task_tools import check_call
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 Graph = list[dict[str, Any]]
 
@@ -55,7 +55,7 @@ GRAPHS: dict[str, Graph] = {
 }  # fmt: skip
 
 
-def next_of(desk: Desk, **where: Any) -> dict[str, Any]:
+def next_of(desk: TaskTools, **where: Any) -> dict[str, Any]:
     """Assert that both packs propose the same next call, and return it."""
     found: dict[str, Any] = desk.room("think_pack", **where)["next"]
     assert found == desk.room("context_pack", **where)["next"]
@@ -67,7 +67,7 @@ def next_of(desk: Desk, **where: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("place", [{}, {"ref": "b", "graph_doc": "g-graph", "trace_doc": "g-trace"}], ids=["", "named"])
 def test_following_next_changes_the_state_until_a_field_must_be_filled_in(
-    timed: Desk, graph: str, place: dict[str, str]
+    timed: TaskTools, graph: str, place: dict[str, str]
 ) -> None:
     timed.room("init")
     timed.room.branch("b")
@@ -92,7 +92,7 @@ def test_following_next_changes_the_state_until_a_field_must_be_filled_in(
 
 
 @holds("decisions §10: next always leads on")
-def test_evidence_for_a_test_leads_to_setting_its_status(desk: Desk) -> None:
+def test_evidence_for_a_test_leads_to_setting_its_status(desk: TaskTools) -> None:
     desk.room("think_add_test", card={"id": "t", "title": "Turn the cache off"})
     first = next_of(desk)
     assert (first["tool"], first["arguments"]["supports"]) == ("branchmind_think_add_evidence", ["t"])
@@ -107,7 +107,7 @@ def test_evidence_for_a_test_leads_to_setting_its_status(desk: Desk) -> None:
 
 
 @holds("decisions §10: next always leads on")
-def test_a_decision_is_proposed_with_its_text_to_fill_in(desk: Desk) -> None:
+def test_a_decision_is_proposed_with_its_text_to_fill_in(desk: TaskTools) -> None:
     desk.room.apply(*SEEN)
     desk.room("think_set_status", ids="t", status="closed")
     found = next_of(desk)
@@ -122,7 +122,7 @@ def test_a_decision_is_proposed_with_its_text_to_fill_in(desk: Desk) -> None:
 
 
 @holds("decisions §10: next always leads on")
-def test_for_a_blocked_card_next_addresses_its_blocker(desk: Desk) -> None:
+def test_for_a_blocked_card_next_addresses_its_blocker(desk: TaskTools) -> None:
     desk.room.apply(ASKED, card("h", "hypothesis"), edge("h", "blocks", "q"))
     desk.room("think_pin", ids="q")
     assert next_of(desk)["arguments"]["tests"] == ["h"]
@@ -134,7 +134,7 @@ def test_for_a_blocked_card_next_addresses_its_blocker(desk: Desk) -> None:
 
 
 @holds("decisions §10: next always leads on")
-def test_a_cycle_of_blocks_is_broken(desk: Desk) -> None:
+def test_a_cycle_of_blocks_is_broken(desk: TaskTools) -> None:
     desk.room.apply(*GRAPHS["a circle of blocks"])
     found = next_of(desk)
     assert found["tool"] == "branchmind_think_set_status"
@@ -143,7 +143,7 @@ def test_a_cycle_of_blocks_is_broken(desk: Desk) -> None:
 
 
 @holds("decisions §10: next always leads on")
-def test_a_long_chain_of_links_is_followed_within_bounds(timed: Desk) -> None:
+def test_a_long_chain_of_links_is_followed_within_bounds(timed: TaskTools) -> None:
     ids = [f"h{number}" for number in range(2000)]
     timed.room.apply(*(card(one, "hypothesis") for one in ids))
     timed.room.apply(*(edge(one, "supports", other) for one, other in pairwise(ids)))
@@ -154,7 +154,7 @@ def test_a_long_chain_of_links_is_followed_within_bounds(timed: Desk) -> None:
 
 
 @holds("decisions §10: next always leads on")
-def test_if_everything_is_settled_next_asks_for_a_question(desk: Desk) -> None:
+def test_if_everything_is_settled_next_asks_for_a_question(desk: TaskTools) -> None:
     desk.room.apply(*GRAPHS["everything settled"])
     found = next_of(desk)
     assert found["tool"] == "branchmind_think_add_question"
@@ -162,7 +162,7 @@ def test_if_everything_is_settled_next_asks_for_a_question(desk: Desk) -> None:
 
 
 @holds("decisions §10: packs show a card once, with its links, and no null")
-def test_a_pack_shows_every_card_once_with_its_links(desk: Desk) -> None:
+def test_a_pack_shows_every_card_once_with_its_links(desk: TaskTools) -> None:
     for one, kind in (("q", "question"), ("h", "hypothesis")):
         desk.room("think_card", card={"id": one, "type": kind, "title": one, "text": f"only once: {one}"})
     desk.room("think_add_test", card={"id": "t", "text": "only once: t", "tests": "h", "blocks": ["q"]}, supports="q")
@@ -182,7 +182,7 @@ def test_a_pack_shows_every_card_once_with_its_links(desk: Desk) -> None:
 
 
 @holds("decisions §10: packs show a card once, with its links, and no null")
-def test_a_pack_marks_superseded_decisions(desk: Desk) -> None:
+def test_a_pack_marks_superseded_decisions(desk: TaskTools) -> None:
     for one in ("first", "second", "third"):
         before = {"second": "first", "third": "second"}.get(one)
         desk.room("think_add_decision", card={"id": one, "title": one, **({"supersedes": before} if before else {})})
@@ -194,7 +194,7 @@ def test_a_pack_marks_superseded_decisions(desk: Desk) -> None:
 
 
 @holds("decisions §10: packs show a card once, with its links, and no null")
-def test_a_pack_contains_no_null_and_no_internal_numbers(desk: Desk) -> None:
+def test_a_pack_contains_no_null_and_no_internal_numbers(desk: TaskTools) -> None:
     desk.room.note("on main")
     desk.room.branch("b")
     desk.room.note("on b", branch="b")

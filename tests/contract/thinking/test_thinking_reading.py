@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import every_page, newest_first, node, packed
-from contract.tasks.desk import check_call, needed
+from contract.reasoning.reasoning_tools import every_page, newest_first, node, packed
+from contract.tasks.task_tools import check_call, needed
 from moss_memory.registry import catalog
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
-def add(desk: Desk, *ids: str, type: str = "note", **where: Any) -> None:
+def add(desk: TaskTools, *ids: str, type: str = "note", **where: Any) -> None:
     for one in ids:
         desk.room("think_card", card={"id": one, "type": type, "title": f"Title of {one}"}, **where)
 
 
-def ids(desk: Desk, tool: str = "think_query", **asked: Any) -> list[str]:
+def ids(desk: TaskTools, tool: str = "think_query", **asked: Any) -> list[str]:
     return [card["id"] for card in desk.room(tool, **asked)["cards"]]
 
 
 @holds("4 think_context: cards newest first, and how many of each type")
-def test_a_context_contains_the_latest_cards_and_the_count_of_each_type(desk: Desk) -> None:
+def test_a_context_contains_the_latest_cards_and_the_count_of_each_type(desk: TaskTools) -> None:
     add(desk, "a", "b", type="question")
     add(desk, "c", type="test")
     desk.room.apply(node("n", "thing"), node("d", "decision", title="by graph"))
@@ -40,7 +40,7 @@ def test_a_context_contains_the_latest_cards_and_the_count_of_each_type(desk: De
 
 
 @holds("4 think_context: cards newest first, and how many of each type")
-def test_a_context_shows_thirty_cards_by_default(timed: Desk) -> None:
+def test_a_context_shows_thirty_cards_by_default(timed: TaskTools) -> None:
     timed.room.apply(*(node(f"n{number}", "note") for number in range(40)))
     assert len(timed.room("think_context")["cards"]) == 30
     assert timed.room("think_context")["stats"]["cards"] == 40
@@ -53,7 +53,7 @@ def test_a_context_shows_thirty_cards_by_default(timed: Desk) -> None:
 
 
 @holds("4 think_context: cards newest first, and how many of each type")
-def test_a_context_of_an_empty_workspace_is_empty(desk: Desk) -> None:
+def test_a_context_of_an_empty_workspace_is_empty(desk: TaskTools) -> None:
     desk.room("init")
     answer = desk.room("think_context")
     assert (answer["cards"], answer["stats"]) == ([], {"cards": 0, "by_type": {}})
@@ -63,7 +63,7 @@ def test_a_context_of_an_empty_workspace_is_empty(desk: Desk) -> None:
 
 
 @holds("4 think_context: cards newest first, and how many of each type")
-def test_a_deleted_card_is_absent_from_every_read(desk: Desk) -> None:
+def test_a_deleted_card_is_absent_from_every_read(desk: TaskTools) -> None:
     add(desk, "a", "b", type="question")
     desk.room("think_pin", ids=["a", "b"])
     desk.room.apply({"op": "node_delete", "id": "a"})
@@ -75,7 +75,7 @@ def test_a_deleted_card_is_absent_from_every_read(desk: Desk) -> None:
 
 
 @holds("4 think_query: cards via graph filters")
-def test_a_query_filters_cards(desk: Desk) -> None:
+def test_a_query_filters_cards(desk: TaskTools) -> None:
     for card in (
         {"id": "q", "type": "question", "title": "Who clears the Cache?", "tags": ["perf", "cache"]},
         {"id": "h", "type": "hypothesis", "title": "H", "text": "nobody clears 100% of the caché", "tags": ["cache"]},
@@ -99,7 +99,7 @@ def test_a_query_filters_cards(desk: Desk) -> None:
 
 
 @holds("shapes think_query: pages, newest first")
-def test_a_query_returns_pages_of_cards_newest_first(desk: Desk) -> None:
+def test_a_query_returns_pages_of_cards_newest_first(desk: TaskTools) -> None:
     add(desk, *(f"c{number}" for number in range(7)))
     answer = desk.room("think_query", limit=3)
     assert set(answer) == {"branch", "graph_doc", "cards", "pagination", "truncated"}
@@ -113,7 +113,7 @@ def test_a_query_returns_pages_of_cards_newest_first(desk: Desk) -> None:
 
 
 @holds("shapes think_query: pages, newest first")
-def test_a_query_reads_the_given_branch_and_document(desk: Desk) -> None:
+def test_a_query_reads_the_given_branch_and_document(desk: TaskTools) -> None:
     add(desk, "base")
     desk.room.branch("b")
     add(desk, "mine", branch="b")
@@ -130,7 +130,7 @@ def test_a_query_reads_the_given_branch_and_document(desk: Desk) -> None:
 
 
 @holds("4 think_pack: a compact context with stats, candidates and next")
-def test_a_pack_contains_a_small_context_with_candidates_and_the_next_call(desk: Desk) -> None:
+def test_a_pack_contains_a_small_context_with_candidates_and_the_next_call(desk: TaskTools) -> None:
     add(desk, "q", type="question")
     add(desk, *(f"n{number}" for number in range(12)))
     answer = desk.room("think_pack")
@@ -143,7 +143,7 @@ def test_a_pack_contains_a_small_context_with_candidates_and_the_next_call(desk:
 
 
 @holds("4 think_pack: a compact context with stats, candidates and next")
-def test_following_the_next_call_leads_from_an_empty_workspace_to_evidence(desk: Desk) -> None:
+def test_following_the_next_call_leads_from_an_empty_workspace_to_evidence(desk: TaskTools) -> None:
     desk.room("init")
     tools = []
     for _ in range(5):
@@ -163,7 +163,7 @@ def test_following_the_next_call_leads_from_an_empty_workspace_to_evidence(desk:
 
 
 @holds("4 think_pack: a compact context with stats, candidates and next")
-def test_the_next_call_for_another_branch_and_document_names_them(desk: Desk) -> None:
+def test_the_next_call_for_another_branch_and_document_names_them(desk: TaskTools) -> None:
     desk.task()
     desk.room.branch("b", "task/TASK-001")
     add(desk, "q", type="question", branch="b", graph_doc="g", trace_doc="t")
@@ -177,7 +177,7 @@ def test_the_next_call_for_another_branch_and_document_names_them(desk: Desk) ->
 
 
 @holds("4 think_watch: frontier and recent trace steps")
-def test_a_watch_contains_the_frontier_and_the_end_of_the_trace(desk: Desk) -> None:
+def test_a_watch_contains_the_frontier_and_the_end_of_the_trace(desk: TaskTools) -> None:
     add(desk, "q1", "q2", type="question")
     for number in range(5):
         desk.room("trace_step", step=f"step {number}")
@@ -194,7 +194,7 @@ def test_a_watch_contains_the_frontier_and_the_end_of_the_trace(desk: Desk) -> N
 
 
 @holds("4 think_watch: frontier and recent trace steps")
-def test_a_watch_reads_the_given_documents(desk: Desk) -> None:
+def test_a_watch_reads_the_given_documents(desk: TaskTools) -> None:
     desk.task()
     add(desk, "q", type="question", target="TASK-001")
     answer = desk.room("think_watch", target="TASK-001")
@@ -211,7 +211,7 @@ def test_a_watch_reads_the_given_documents(desk: Desk) -> None:
 
 
 @holds("shapes think: limits have their defaults")
-def test_queries_pins_and_watches_have_their_default_limits(timed: Desk) -> None:
+def test_queries_pins_and_watches_have_their_default_limits(timed: TaskTools) -> None:
     timed.room.apply(*(node(f"q{number}", "question") for number in range(12)))
     for number in range(22):
         timed.room.note(f"{number}", doc="trace")
@@ -222,7 +222,7 @@ def test_queries_pins_and_watches_have_their_default_limits(timed: Desk) -> None
 
 
 @holds("shapes: branch and ref are accepted for each other everywhere")
-def test_branch_and_ref_mean_the_same_in_every_tool_of_thinking(timed: Desk) -> None:
+def test_branch_and_ref_mean_the_same_in_every_tool_of_thinking(timed: TaskTools) -> None:
     timed.room.apply(node("a", "question", tags=["subgoal"]))
     timed.room.branch("b")
     for tool in catalog.operations():
@@ -237,7 +237,7 @@ def test_branch_and_ref_mean_the_same_in_every_tool_of_thinking(timed: Desk) -> 
 
 
 @holds("4 think_context: cards newest first, and how many of each type")
-def test_reading_cards_writes_nothing(desk: Desk) -> None:
+def test_reading_cards_writes_nothing(desk: TaskTools) -> None:
     add(desk, "q", type="question")
     before = dump(desk.door.home)
     for tool, arguments in (
@@ -252,7 +252,7 @@ def test_reading_cards_writes_nothing(desk: Desk) -> None:
 
 
 @holds("decisions §3: a first write bootstraps main; reads of an empty workspace are NOT_FOUND with a recovery")
-def test_thinking_starts_in_a_workspace_without_branches(desk: Desk) -> None:
+def test_thinking_starts_in_a_workspace_without_branches(desk: TaskTools) -> None:
     for tool in (
         "think_query",
         "think_pack",
@@ -274,7 +274,7 @@ def test_thinking_starts_in_a_workspace_without_branches(desk: Desk) -> None:
 
 
 @holds("4 workspace scoping: every tool requires a workspace, and shows no other one")
-def test_tools_of_thinking_require_a_valid_workspace_name(desk: Desk) -> None:
+def test_tools_of_thinking_require_a_valid_workspace_name(desk: TaskTools) -> None:
     for tool in catalog.operations():
         if tool.name.startswith(("branchmind_think", "branchmind_trace", "branchmind_context")):
             for workspace in (None, "", " ", "a\nb", "x" * 257):

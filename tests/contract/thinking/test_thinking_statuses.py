@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.thinking.test_thinking_links import status_changes
-from support.beside import dump
+from support.direct_store import dump
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
-def ask(desk: Desk, *ids: str, **where: Any) -> None:
+def ask(desk: TaskTools, *ids: str, **where: Any) -> None:
     for one in ids:
         desk.room("think_add_question", card={"id": one, "title": f"Title of {one}"}, **where)
 
 
 @holds("decisions §10: a change of status has a reason, in one entry of the trace")
-def test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason(desk: Desk) -> None:
+def test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason(desk: TaskTools) -> None:
     ask(desk, "q1", "q2")
     desk.room("think_set_status", ids=["q1", "q2"], status="closed", reason=" nobody asks any more ")
     desk.room("think_set_status", ids="q1", status="open")
@@ -35,7 +35,7 @@ def test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason(desk: Desk
 
 
 @holds("decisions §10: a change of status has a reason, in one entry of the trace")
-def test_a_status_without_a_change_writes_no_entry(desk: Desk) -> None:
+def test_a_status_without_a_change_writes_no_entry(desk: TaskTools) -> None:
     ask(desk, "q1", "q2")
     desk.room("think_set_status", ids="q1", status="closed", reason="once")
     desk.room("think_set_status", ids=["q1", "q2"], status="closed", reason="twice")
@@ -47,7 +47,7 @@ def test_a_status_without_a_change_writes_no_entry(desk: Desk) -> None:
 
 
 @holds("decisions §10: a change of status has a reason, in one entry of the trace")
-def test_the_entry_is_written_to_the_trace_of_the_card(desk: Desk) -> None:
+def test_the_entry_is_written_to_the_trace_of_the_card(desk: TaskTools) -> None:
     desk.task()
     ask(desk, "q1", target="TASK-001")
     ask(desk, "q2", graph_doc="g", trace_doc="t")
@@ -71,7 +71,7 @@ def test_the_entry_is_written_to_the_trace_of_the_card(desk: Desk) -> None:
 
 
 @holds("decisions §10: a change of status has a reason, in one entry of the trace")
-def test_erasing_a_card_erases_the_reasons_of_its_statuses(desk: Desk) -> None:
+def test_erasing_a_card_erases_the_reasons_of_its_statuses(desk: TaskTools) -> None:
     ask(desk, "q1", "q2")
     ask(desk, "q3", graph_doc="g", trace_doc="t")
     for one, where in (("q1", {}), ("q2", {}), ("q3", {"graph_doc": "g"})):

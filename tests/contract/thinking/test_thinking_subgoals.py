@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contract.reasoning.room import node, state
+from contract.reasoning.reasoning_tools import node, state
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 PLAYBOOKS = ["default", "debug", "bisect", "experiment", "criteria_matrix", "contradiction"]
 
 
-def ask(desk: Desk, id: str = "q1") -> None:
+def ask(desk: TaskTools, id: str = "q1") -> None:
     desk.room("think_card", card={"id": id, "type": "question", "title": "Who clears the cache?"})
 
 
 @holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
-def test_a_subgoal_is_a_question_with_a_parent_and_its_own_trace_and_graph(desk: Desk) -> None:
+def test_a_subgoal_is_a_question_with_a_parent_and_its_own_trace_and_graph(desk: TaskTools) -> None:
     ask(desk)
     answer = desk.room("think_subgoal_open", question_id="q1", title="Is it the worker?", text="Look at its log.")
     assert set(answer) == {
@@ -40,7 +40,7 @@ def test_a_subgoal_is_a_question_with_a_parent_and_its_own_trace_and_graph(desk:
 
 
 @holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
-def test_work_on_a_subgoal_is_written_to_its_own_documents(desk: Desk) -> None:
+def test_work_on_a_subgoal_is_written_to_its_own_documents(desk: TaskTools) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1")
     where = {"trace_doc": opened["child_trace_doc"], "graph_doc": opened["child_graph_doc"]}
@@ -54,7 +54,7 @@ def test_work_on_a_subgoal_is_written_to_its_own_documents(desk: Desk) -> None:
 
 
 @holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
-def test_subgoals_are_distinct_and_can_be_nested(desk: Desk) -> None:
+def test_subgoals_are_distinct_and_can_be_nested(desk: TaskTools) -> None:
     ask(desk)
     first = desk.room("think_subgoal_open", question_id="q1")
     second = desk.room("think_subgoal_open", question_id="q1")
@@ -67,7 +67,7 @@ def test_subgoals_are_distinct_and_can_be_nested(desk: Desk) -> None:
 
 
 @holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
-def test_a_question_with_the_longest_title_can_have_subgoals(desk: Desk) -> None:
+def test_a_question_with_the_longest_title_can_have_subgoals(desk: TaskTools) -> None:
     desk.room("think_card", card={"id": "q1", "type": "question", "title": "Q" * 10_000})
     opened = desk.room("think_subgoal_open", question_id="q1")
     title = desk.room.nodes()[opened["subgoal_id"]]["title"]
@@ -75,7 +75,7 @@ def test_a_question_with_the_longest_title_can_have_subgoals(desk: Desk) -> None
 
 
 @holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
-def test_only_a_question_can_have_subgoals(desk: Desk) -> None:
+def test_only_a_question_can_have_subgoals(desk: TaskTools) -> None:
     ask(desk)
     desk.room("think_card", card={"id": "h1", "type": "hypothesis", "title": "H"})
     desk.room.apply(node("thing", "thing"))
@@ -86,7 +86,7 @@ def test_only_a_question_can_have_subgoals(desk: Desk) -> None:
 
 
 @holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
-def test_closing_a_subgoal_leaves_its_question_open(desk: Desk) -> None:
+def test_closing_a_subgoal_leaves_its_question_open(desk: TaskTools) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1", title="Is it the worker?")
     before = desk.room.nodes()
@@ -103,7 +103,7 @@ def test_closing_a_subgoal_leaves_its_question_open(desk: Desk) -> None:
 
 
 @holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
-def test_a_closed_subgoal_can_return_a_card_in_any_form(desk: Desk) -> None:
+def test_a_closed_subgoal_can_return_a_card_in_any_form(desk: TaskTools) -> None:
     ask(desk)
     for card in (
         {"type": "evidence", "title": "It is"},
@@ -121,7 +121,7 @@ def test_a_closed_subgoal_can_return_a_card_in_any_form(desk: Desk) -> None:
 
 
 @holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
-def test_returning_the_same_card_again_changes_nothing(desk: Desk) -> None:
+def test_returning_the_same_card_again_changes_nothing(desk: TaskTools) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1")["subgoal_id"]
     card = {"id": "r1", "type": "evidence", "title": "It is"}
@@ -135,7 +135,7 @@ def test_returning_the_same_card_again_changes_nothing(desk: Desk) -> None:
 
 
 @holds("shapes think_subgoal_close: closed, with a return card; the parent stays open")
-def test_a_subgoal_stays_open_if_its_card_cannot_be_returned(desk: Desk) -> None:
+def test_a_subgoal_stays_open_if_its_card_cannot_be_returned(desk: TaskTools) -> None:
     ask(desk)
     opened = desk.room("think_subgoal_open", question_id="q1")["subgoal_id"]
     desk.room.refuses("CONFLICT", "think_subgoal_close", subgoal_id=opened, return_card={"id": "q1", "title": "other"})
@@ -143,7 +143,7 @@ def test_a_subgoal_stays_open_if_its_card_cannot_be_returned(desk: Desk) -> None
 
 
 @holds("shapes think_subgoal_open: a question tagged subgoal below a question, with documents of its own")
-def test_the_subgoals_of_a_target_are_on_its_branch(desk: Desk) -> None:
+def test_the_subgoals_of_a_target_are_on_its_branch(desk: TaskTools) -> None:
     desk.task()
     desk.room("think_card", target="TASK-001", card={"id": "q1", "type": "question", "title": "T"})
     opened = desk.room("think_subgoal_open", question_id="q1", target="TASK-001")
@@ -155,7 +155,7 @@ def test_the_subgoals_of_a_target_are_on_its_branch(desk: Desk) -> None:
 
 
 @holds("decisions §3: six playbooks, always the same; an unknown name is NOT_FOUND listing them")
-def test_a_playbook_is_a_goal_with_steps_and_always_the_same(desk: Desk) -> None:
+def test_a_playbook_is_a_goal_with_steps_and_always_the_same(desk: TaskTools) -> None:
     goals = set()
     for name in PLAYBOOKS:
         answer = desk.room("think_playbook", name=name)
@@ -170,7 +170,7 @@ def test_a_playbook_is_a_goal_with_steps_and_always_the_same(desk: Desk) -> None
 
 
 @holds("decisions §3: six playbooks, always the same; an unknown name is NOT_FOUND listing them")
-def test_an_unknown_playbook_is_not_found_and_the_existing_ones_are_listed(desk: Desk) -> None:
+def test_an_unknown_playbook_is_not_found_and_the_existing_ones_are_listed(desk: TaskTools) -> None:
     for name in ("debugging", "Debug", ""):
         error = desk.room.misses("think_playbook", name=name)
         assert all(known in error.message for known in PLAYBOOKS)

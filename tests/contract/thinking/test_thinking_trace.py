@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.reasoning.room import oldest_first
+from contract.reasoning.reasoning_tools import oldest_first
 from support.promises import holds
 
 if TYPE_CHECKING:
-    from contract.tasks.desk import Desk
+    from contract.tasks.task_tools import TaskTools
 
 
-def think(desk: Desk, number: int, total: int = 9, *, more: bool = True, **given: Any) -> int:
+def think(desk: TaskTools, number: int, total: int = 9, *, more: bool = True, **given: Any) -> int:
     """Write a thought and return its seq."""
     answer = desk.room(
         "trace_sequential_step", thought=f"thought {number}", thought_number=number, total_thoughts=total,
@@ -23,7 +23,7 @@ def think(desk: Desk, number: int, total: int = 9, *, more: bool = True, **given
     return seq
 
 
-def wrong(desk: Desk, **where: Any) -> list[tuple[str, int]]:
+def wrong(desk: TaskTools, **where: Any) -> list[tuple[str, int]]:
     """Return the codes and seqs of the errors of a trace."""
     answer = desk.room("trace_validate", **where)
     assert answer["ok"] == (answer["errors"] == [])
@@ -31,7 +31,7 @@ def wrong(desk: Desk, **where: Any) -> list[tuple[str, int]]:
 
 
 @holds("shapes trace_step: an entry with its fields")
-def test_a_step_is_an_entry_of_the_trace(desk: Desk) -> None:
+def test_a_step_is_an_entry_of_the_trace(desk: TaskTools) -> None:
     answer = desk.room(
         "trace_step", step="Read the log", message="No retries.\nNone.", mode="explore", supports=["h1"], blocks="q1",
         meta={"minutes": 5},
@@ -50,7 +50,7 @@ def test_a_step_is_an_entry_of_the_trace(desk: Desk) -> None:
 
 
 @holds("shapes trace_step: an entry with its fields")
-def test_an_empty_step_is_refused(desk: Desk) -> None:
+def test_an_empty_step_is_refused(desk: TaskTools) -> None:
     desk.room("init")
     for given in (
         {}, {"step": ""}, {"step": " \n"}, {"step": 5}, {"step": "s", "meta": ["x"]},
@@ -62,7 +62,7 @@ def test_an_empty_step_is_refused(desk: Desk) -> None:
 
 
 @holds("shapes trace_sequential_step: ordering metadata, in the sequential-thinking server's spelling too")
-def test_a_numbered_thought_keeps_its_number(desk: Desk) -> None:
+def test_a_numbered_thought_keeps_its_number(desk: TaskTools) -> None:
     answer = desk.room(
         "trace_sequential_step", thought="The proxy retries.", thought_number=2, total_thoughts=5,
         next_thought_needed=True, is_revision=True, revises_thought=1, branch_from_thought=1, branch_id="alt",
@@ -80,7 +80,7 @@ def test_a_numbered_thought_keeps_its_number(desk: Desk) -> None:
 
 
 @holds("shapes trace_sequential_step: ordering metadata, in the sequential-thinking server's spelling too")
-def test_the_argument_names_of_the_sequential_thinking_server_are_accepted(desk: Desk) -> None:
+def test_the_argument_names_of_the_sequential_thinking_server_are_accepted(desk: TaskTools) -> None:
     snake = desk.room(
         "trace_sequential_step", thought="T", thought_number=2, total_thoughts=5, next_thought_needed=False,
         is_revision=True, revises_thought=1, branch_from_thought=1, branch_id="alt",
@@ -97,7 +97,7 @@ def test_the_argument_names_of_the_sequential_thinking_server_are_accepted(desk:
 
 
 @holds("shapes trace_sequential_step: ordering metadata, in the sequential-thinking server's spelling too")
-def test_a_thought_requires_its_numbers(desk: Desk) -> None:
+def test_a_thought_requires_its_numbers(desk: TaskTools) -> None:
     desk.room("init")
     full: dict[str, Any] = {"thought": "T", "thought_number": 1, "total_thoughts": 1, "next_thought_needed": False}
     for name in full:
@@ -111,7 +111,7 @@ def test_a_thought_requires_its_numbers(desk: Desk) -> None:
 
 
 @holds("4 trace_hydrate: a bounded slice")
-def test_a_trace_is_read_in_pages_oldest_first(desk: Desk) -> None:
+def test_a_trace_is_read_in_pages_oldest_first(desk: TaskTools) -> None:
     for number in range(7):
         desk.room("trace_step", step=f"step {number}")
     answer = desk.room("trace_hydrate", limit=3)
@@ -130,7 +130,7 @@ def test_a_trace_is_read_in_pages_oldest_first(desk: Desk) -> None:
 
 
 @holds("4 trace tools: target or explicit ref and doc")
-def test_traces_are_written_to_and_read_from_the_given_branch_and_document(desk: Desk) -> None:
+def test_traces_are_written_to_and_read_from_the_given_branch_and_document(desk: TaskTools) -> None:
     desk.task()
     desk.room.branch("b")
     assert desk.room("trace_step", step="s", ref="b", doc="mine")["branch"] == "b"
@@ -154,7 +154,7 @@ def test_traces_are_written_to_and_read_from_the_given_branch_and_document(desk:
 
 
 @holds("4 trace tools: target or explicit ref and doc")
-def test_a_derived_branch_continues_the_thoughts_of_its_base(desk: Desk) -> None:
+def test_a_derived_branch_continues_the_thoughts_of_its_base(desk: TaskTools) -> None:
     think(desk, 1)
     think(desk, 2)
     desk.room.branch("b")
@@ -167,7 +167,7 @@ def test_a_derived_branch_continues_the_thoughts_of_its_base(desk: Desk) -> None
 
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
-def test_a_trace_in_order_has_no_errors(desk: Desk) -> None:
+def test_a_trace_in_order_has_no_errors(desk: TaskTools) -> None:
     desk.room("init")
     answer = desk.room("trace_validate")
     assert answer == {"branch": "main", "doc": "trace", "ok": True, "checked": 0, "errors": [], "truncated": False}
@@ -180,7 +180,7 @@ def test_a_trace_in_order_has_no_errors(desk: Desk) -> None:
 
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
-def test_gaps_and_repeated_numbers_are_located(desk: Desk) -> None:
+def test_gaps_and_repeated_numbers_are_located(desk: TaskTools) -> None:
     think(desk, 1)
     gap = think(desk, 3)
     think(desk, 4)
@@ -195,13 +195,13 @@ def test_gaps_and_repeated_numbers_are_located(desk: Desk) -> None:
 
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
-def test_thoughts_start_with_number_one(desk: Desk) -> None:
+def test_thoughts_start_with_number_one(desk: TaskTools) -> None:
     first = think(desk, 2)
     assert wrong(desk) == [("GAP", first)]
 
 
 @holds("decisions §3 trace_validate: revisions point to an earlier step; shapes trace: they take the next number")
-def test_a_revision_takes_the_next_number_and_refers_to_an_earlier_thought(desk: Desk) -> None:
+def test_a_revision_takes_the_next_number_and_refers_to_an_earlier_thought(desk: TaskTools) -> None:
     think(desk, 1)
     think(desk, 2)
     think(desk, 3, is_revision=True, revises_thought=1)
@@ -215,7 +215,7 @@ def test_a_revision_takes_the_next_number_and_refers_to_an_earlier_thought(desk:
 
 
 @holds("shapes trace_validate: other entries are ignored")
-def test_other_entries_are_ignored(desk: Desk) -> None:
+def test_other_entries_are_ignored(desk: TaskTools) -> None:
     think(desk, 1)
     desk.room.note("a note", doc="trace", meta={"thought_number": 7, "total_thoughts": 9})
     desk.room("think_card", card={"title": "T", "thought_number": 8})
@@ -225,7 +225,7 @@ def test_other_entries_are_ignored(desk: Desk) -> None:
 
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
-def test_a_finished_series_of_thoughts_can_be_followed_by_a_new_one(desk: Desk) -> None:
+def test_a_finished_series_of_thoughts_can_be_followed_by_a_new_one(desk: TaskTools) -> None:
     think(desk, 1)
     think(desk, 2, more=False)
     think(desk, 1)
@@ -237,7 +237,7 @@ def test_a_finished_series_of_thoughts_can_be_followed_by_a_new_one(desk: Desk) 
 
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
-def test_a_branch_of_thought_is_numbered_separately(desk: Desk) -> None:
+def test_a_branch_of_thought_is_numbered_separately(desk: TaskTools) -> None:
     for number in (1, 2, 3):
         think(desk, number)
     think(desk, 3, branch_from_thought=2, branch_id="alt")
@@ -252,7 +252,7 @@ def test_a_branch_of_thought_is_numbered_separately(desk: Desk) -> None:
 
 
 @holds("decisions §3 trace_validate: revisions point to an earlier step; shapes trace: they take the next number")
-def test_a_branch_of_thought_can_revise_the_thought_it_branched_from(desk: Desk) -> None:
+def test_a_branch_of_thought_can_revise_the_thought_it_branched_from(desk: TaskTools) -> None:
     for number in (1, 2, 3):
         think(desk, number)
     think(desk, 3, branch_from_thought=2, branch_id="alt", is_revision=True, revises_thought=1)
@@ -260,14 +260,14 @@ def test_a_branch_of_thought_can_revise_the_thought_it_branched_from(desk: Desk)
 
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
-def test_a_branch_from_an_unknown_thought_is_a_gap(desk: Desk) -> None:
+def test_a_branch_from_an_unknown_thought_is_a_gap(desk: TaskTools) -> None:
     think(desk, 1)
     gap = think(desk, 10, branch_from_thought=9, branch_id="alt")
     assert wrong(desk) == [("GAP", gap)]
 
 
 @holds("4 trace_validate: required fields")
-def test_a_step_with_incomplete_numbers_has_a_missing_field(desk: Desk) -> None:
+def test_a_step_with_incomplete_numbers_has_a_missing_field(desk: TaskTools) -> None:
     missing = desk.room("trace_step", step="s", meta={"thought_number": 1})["entry"]["seq"]
     assert wrong(desk) == [("MISSING_FIELD", missing)]
     assert desk.room("trace_validate")["checked"] == 1
@@ -275,7 +275,7 @@ def test_a_step_with_incomplete_numbers_has_a_missing_field(desk: Desk) -> None:
 
 @holds("decisions §3 trace_validate: steps count up without gaps or repeats")
 @pytest.mark.parametrize(("number", "total"), [(3, 2), (1, 1)])
-def test_more_thoughts_than_planned_are_in_order(desk: Desk, number: int, total: int) -> None:
+def test_more_thoughts_than_planned_are_in_order(desk: TaskTools, number: int, total: int) -> None:
     for at in range(1, number + 1):
         think(desk, at, total)
     assert wrong(desk) == []

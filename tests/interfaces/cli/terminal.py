@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from moss_memory.cli.args.command import find_command
 from moss_memory.cli.render.table import table_of
-from support.patience import TIMEOUT_S
 from support.terminal_bash import read_terminal
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

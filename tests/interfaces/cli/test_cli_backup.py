@@ -15,8 +15,8 @@ import pytest
 from moss_memory import open_store
 from moss_memory.storage.sqlite import backup
 from storage.database import connect
-from support.patience import TIMEOUT_S
 from support.python_process import without_root_powers
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.commands import shell_completion
 from moss_memory.registry import catalog, write_tool_index
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

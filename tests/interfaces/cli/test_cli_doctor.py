@@ -15,9 +15,9 @@ from moss_memory.search.embedding import embedder
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import SqliteEngine
 from storage.database import connect
-from support.patience import TIMEOUT_S
 from support.python_process import without_root_powers
 from support.store_truth import modes
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 
 from moss_memory.cli.commands.signals import InterruptHandler
 from moss_memory.store import Store
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from interfaces.cli.terminal import on_terminal
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

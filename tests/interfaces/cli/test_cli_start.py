@@ -19,7 +19,7 @@ from moss_memory.cli.commands import tour
 from moss_memory.cli.commands.serve import _warn_empty
 from moss_memory.connect.moss_command import moss_for_clients, stdio_connect_commands
 from moss_memory.mcp import tool_list
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory.cli.args import stdin
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path

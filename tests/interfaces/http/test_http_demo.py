@@ -20,8 +20,8 @@ import pytest
 from moss_memory.connect.moss_command import stdio_connect_commands
 from moss_memory.http.http_clients import connect_commands
 from support.http_server import HttpServer
-from support.patience import TIMEOUT_S
 from support.python_process import environment
+from support.timeouts import TIMEOUT_S
 
 MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 DEMO = [sys.executable, "-c", MOSS, "serve", "--demo"]

@@ -13,7 +13,7 @@ import pytest
 
 from support.http_server import SERVE, Answer, HttpServer
 from support.mcp_pipe import call
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 Change = Callable[[HttpServer, list[tuple[str, str]]], list[tuple[str, str]]]
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'

@@ -21,7 +21,7 @@ from moss_memory.http.sign_in import SignIn
 from support.http_server import FAKES, SERVE, UNHURRIED, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.measured import waited_s
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 FEW_DESCRIPTORS = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
 SMALL_BUDGET = "from moss_memory.http import request_body\nrequest_body.BUDGET = request_body.BodyBudget(1_000_000)\n"

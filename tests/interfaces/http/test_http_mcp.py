@@ -20,7 +20,7 @@ from moss_memory.http.sessions import IDLE_S, Session, Sessions
 from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 from support.http_server import FAKES, Answer, HttpServer
 from support.mcp_pipe import call, request
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 VERSION = "2026-07-28"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"

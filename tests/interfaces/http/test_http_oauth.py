@@ -25,7 +25,7 @@ from moss_memory.store import Store
 from support.http_server import Answer, HttpServer
 from support.issuer import AUDIENCE, Issuer
 from support.mcp_pipe import call, request
-from support.patience import wait_until
+from support.timeouts import wait_until
 
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from support.http_server import HttpServer
-from support.patience import TIMEOUT_S
 from support.sdk_sessions import use_across_a_restart
+from support.timeouts import TIMEOUT_S
 
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 

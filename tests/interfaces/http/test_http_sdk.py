@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from contract.doors import FULL
 from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient, call, request
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 MODES = ["legacy", "2026-07-28", "auto"]
 

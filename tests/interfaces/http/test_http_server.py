@@ -29,8 +29,8 @@ from moss_memory.http.sign_in import LINK_S, MAX_SESSIONS, SignIn
 from moss_memory.http.token_file import load_token
 from support.http_server import FAKES, SERVE, Answer, HttpServer
 from support.mcp_pipe import call, request
-from support.patience import TIMEOUT_S, wait_until
 from support.python_process import environment
+from support.timeouts import TIMEOUT_S, wait_until
 
 
 def structured(answer: Answer) -> Any:

@@ -22,8 +22,8 @@ from moss_memory.storage import server_tables
 from moss_memory.store import Store
 from support.http_server import Answer, HttpServer
 from support.mcp_pipe import call, request
-from support.patience import TIMEOUT_S, wait_until
 from support.thorough import complete_or
+from support.timeouts import TIMEOUT_S, wait_until
 
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

@@ -7,7 +7,7 @@ from typing import Any
 
 from moss_memory.mcp import background_index
 from moss_memory.mcp.background_index import BackgroundIndexer
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 class _Texts:

@@ -13,7 +13,7 @@ from moss_memory.mcp.protocol import Request, ToolCall
 from moss_memory.mcp.scheduler import CallScheduler, ProgressNotifier
 from moss_memory.mcp.tool_list import ToolList
 from support.mcp_fakes import TOOLS, FakeStore
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 class Bench:

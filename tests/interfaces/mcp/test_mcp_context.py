@@ -12,7 +12,7 @@ from moss_memory.config import load_config
 from moss_memory.mcp import server_context as module
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.store import Store
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 class ObservedLock:

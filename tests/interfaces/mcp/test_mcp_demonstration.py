@@ -13,8 +13,8 @@ from interfaces.cli.conftest import capsule, cli
 from moss_memory import open_store
 from moss_memory.async_store import open_async_store
 from moss_memory.config import load_config
-from support.patience import TIMEOUT_S
 from support.store_truth import refusal
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

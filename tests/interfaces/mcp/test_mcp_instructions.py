@@ -14,7 +14,7 @@ from e2e.agent import MOSS
 from moss_memory.mcp.instructions import instructions
 from moss_memory.mcp.repository_context import SessionSummary, read_session_summary
 from moss_memory.mcp.tool_list import ToolList
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path

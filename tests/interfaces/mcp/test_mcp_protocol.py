@@ -21,7 +21,7 @@ from moss_memory.mcp.protocol import (
 )
 from moss_memory.mcp.tool_list import ToolList
 from moss_memory.version import __version__
-from support.mcp_fakes import FakeOffer
+from support.mcp_fakes import FakeToolList
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
@@ -34,8 +34,8 @@ def outcome(message: Any) -> Any:
 
 
 def of_line(line: bytes) -> Any:
-    offer: Any = FakeOffer()
-    return Protocol(lambda: offer).answer(messages.parse_line(line))
+    tool_list: Any = FakeToolList()
+    return Protocol(lambda: tool_list).answer(messages.parse_line(line))
 
 
 def answer(message: Any) -> Any:
@@ -73,7 +73,7 @@ def test_initialize_returns_the_server_info_and_instructions() -> None:
     found = result("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}})
     assert found["serverInfo"] == {"name": "moss", "title": "Moss", "version": __version__}
     assert found["capabilities"] == CAPABILITIES
-    assert found["instructions"] == instructions(FakeOffer())
+    assert found["instructions"] == instructions(FakeToolList())
     assert "resultType" not in found
 
 

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import methods
 
 from support.mcp_pipe import SERVE, PipeClient, call, request
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 MODES = ["legacy", "2026-07-28", "auto"]
 ENVELOPE = {

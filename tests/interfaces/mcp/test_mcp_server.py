@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from support.mcp_pipe import PipeClient, call, request
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 TEXT = "\n".join(

@@ -16,7 +16,7 @@ import pytest
 from moss_memory.mcp import stdio
 from support.mcp_fakes import CODE
 from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 
 @pytest.fixture

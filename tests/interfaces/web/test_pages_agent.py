@@ -25,8 +25,8 @@ from moss_memory.tools.capsule.capsule_browse import find_near_duplicates
 from moss_memory.web import agent_page
 from support.browser import Tab
 from support.pages_server import PagesServer
-from support.patience import TIMEOUT_S
 from support.repositories import Repository
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

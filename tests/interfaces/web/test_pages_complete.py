@@ -14,7 +14,7 @@ from moss_memory.http.token_registry import Access
 from moss_memory.web import health_page
 from support.browser import Tab
 from support.pages_server import PagesServer
-from support.patience import wait_until
+from support.timeouts import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

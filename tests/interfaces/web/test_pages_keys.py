@@ -20,8 +20,8 @@ from moss_memory.web.templating import credit, format_size, plain_steps
 from support.browser import Tab
 from support.http_server import HttpServer
 from support.pages_server import PagesServer
-from support.patience import wait_until
 from support.thorough import complete_or
+from support.timeouts import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from moss_memory.web import map_layout
 from moss_memory.web.background import BackgroundCache
 from moss_memory.web.map_layout import place_dots
 from support.browser import Tab
-from support.patience import TIMEOUT_S
+from support.timeouts import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -104,20 +104,20 @@ def test_the_requested_page_cannot_redirect_to_another_server(home: Path) -> Non
             assert signed.headers["set-cookie"].startswith("moss="), path
 
 
-class Thief:
+class CookieRecorder:
     """A server on another port of the host, which records the cookies it receives."""
 
     def __init__(self) -> None:
         self.cookies: set[str] = set()
-        thief = self
+        recorder = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                thief.cookies.update(filter(None, re.split(r";\s*", self.headers.get("Cookie") or "")))
+                recorder.cookies.update(filter(None, re.split(r";\s*", self.headers.get("Cookie") or "")))
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html")
                 self.end_headers()
-                self.wfile.write(b"<!doctype html><title>thief</title>")
+                self.wfile.write(b"<!doctype html><title>recorder</title>")
 
             do_POST = do_GET  # noqa: N815 - the name that the library calls
 
@@ -128,7 +128,7 @@ class Thief:
         self.origin = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever)
 
-    def __enter__(self) -> Thief:
+    def __enter__(self) -> CookieRecorder:
         self._thread.start()
         return self
 
@@ -161,14 +161,14 @@ def test_a_server_on_another_port_cannot_use_the_cookies_it_receives(
     base = re.search(r"/[0-9a-f]{32}", page.url)
     assert base is not None
     stolen = next(one for one in context.cookies() if one["name"] == "moss")
-    with Thief() as thief:
+    with CookieRecorder() as recorder:
         for place in PLACES:
-            page.goto(thief.origin + place)
+            page.goto(recorder.origin + place)
             page.evaluate("place => fetch(place, {method: 'POST', credentials: 'include'})", place)
         stored = page.evaluate("Object.entries(localStorage)")
     assert stored == [], "storage is separate for each port"
-    assert {one.partition("=")[0] for one in thief.cookies} == {"moss_zone", "moss_seen", "moss_asked"}
-    replayed = [("Cookie", "; ".join(thief.cookies)), ("Accept", "text/html")]
+    assert {one.partition("=")[0] for one in recorder.cookies} == {"moss_zone", "moss_seen", "moss_asked"}
+    replayed = [("Cookie", "; ".join(recorder.cookies)), ("Accept", "text/html")]
     trusted = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "navigate"), ("Origin", server.origin)]
     for place in (*PLACES, base[0] + "/", base[0] + "/capsules"):
         answer = server.ask("GET", place, [*replayed, *trusted])
@@ -240,8 +240,8 @@ def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
     token = page.locator("input[name=form_token]").first.get_attribute("value")
     target = page.url.partition("?")[0] + "/delete"
     attack = context.new_page()
-    with Thief() as thief:
-        attack.goto(thief.origin)
+    with CookieRecorder() as recorder:
+        attack.goto(recorder.origin)
         with attack.expect_response(
             target
         ) as answered:  # the origin of another port is refused even with a valid form token
@@ -253,7 +253,7 @@ def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
             )
         assert answered.value.status == 403
         attack.wait_for_url(target)
-        attack.goto(thief.origin)
+        attack.goto(recorder.origin)
         with pytest.raises(PlaywrightError):
             attack.evaluate("(target) => fetch(target, { credentials: 'include' }).then((one) => one.text())", target)
     page.reload()

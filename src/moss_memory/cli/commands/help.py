@@ -46,7 +46,7 @@ EVERYDAY = (
     ("search", "WORDS", "Find anything, by words and by meaning."),
     ("append", "NAME \u2026", "Add to one section of a capsule."),
     ("revert", "NAME", "Take back the last change of a capsule."),
-    ("task radar", "", "Show where the work stands and what comes next."),
+    ("task radar", "", "Show the state of the work and the next step."),
     ("connect", "CLIENT", "Connect Claude Code, Codex, Cursor and others."),
     ("serve", "", "Show the store in your browser."),
 )

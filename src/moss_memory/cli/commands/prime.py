@@ -29,8 +29,8 @@ _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
 
 
 _REMINDER = """\
-Moss: begin the next steps of the summary with this one, unless it was done since the last change: save where the work \
-stands with `capsule_store` (workspace {workspace}; Objective, Current status, Decisions, Next actions, Key \
+Moss: begin the next steps of the summary with this one, unless it was done since the last change: save the state \
+of the work with `capsule_store` (workspace {workspace}; Objective, Current status, Decisions, Next actions, Key \
 locations, Open questions). Keep the names of capsules, tasks and steps as they are."""
 """Printed before compaction, for the model that writes the summary; it cannot call tools."""
 

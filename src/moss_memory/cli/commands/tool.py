@@ -293,5 +293,5 @@ def _help_or_refuse(words: list[str]) -> int:
             hint = f"; the versions of a capsule: moss versions {words[1]}"
         raise UsageError(f"unknown command {words[1]!r}{hint}", command=family)
     if family.startswith("-"):
-        raise UsageError(f"unknown option {family}; options stand after the command")
+        raise UsageError(f"unknown option {family}; options follow the command")
     raise UsageError(f"unknown command {family!r}{suggest_word(family, [*names, *group_names()])}")

@@ -27,7 +27,7 @@ _NAMING = ("name", "id", "title", "path", "tool")
 _COMPUTED = Field("text", "")
 _SCALARS = ("text", "integer", "number", "flag", "choice", "moment", "moment_ms", "path")
 _REMARKS = {
-    "degraded": "by words alone; `moss doctor` tells how to search by meaning too",
+    "degraded": "by words alone; `moss doctor` shows how to search by meaning too",
     "pending": "{} more are found by their words alone; `moss index` prepares them",
 }
 

@@ -100,7 +100,7 @@ def _server_error(error: psycopg.Error, url: str, reason: str) -> MossError | No
     if state in _TOO_MANY or any(text in str(error) for text in _TOO_MANY_TEXTS):
         return _busy(f"the server of {url} has no connection left; nothing was done, try again")
     if state in _RETRYABLE:
-        return _busy("other writers were in the way; nothing was written, try again")
+        return _busy("the call conflicted with other writers; nothing was written, try again")
     if state in _REFUSED or state in _READ_ONLY:
         if state in _READ_ONLY:
             reason = "takes no writes: it is a standby, or set to be read only"

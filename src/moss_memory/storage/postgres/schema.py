@@ -177,7 +177,9 @@ def _refuse_unfit(connection: Connection) -> None:
 
 
 def _foreign_error(reason: str | None) -> MossError:
-    return MossError("NOT_A_STORE", f"the database is used for something else ({reason}); give Moss one of its own")
+    return MossError(
+        "NOT_A_STORE", f"the database is used for something else ({reason}); give Moss a separate database"
+    )
 
 
 def version_of(connection: Connection) -> int:

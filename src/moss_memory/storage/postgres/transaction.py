@@ -177,9 +177,8 @@ class PostgresTransaction(ReadTransactionBase):
 class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     """A transaction that changes the store.
 
-    The write lock is acquired by the first statement, so input is validated without it. The time of the transaction is
-    the time of the lock, and reading it acquires the lock too; an earlier time could order changes differently than
-    their commits.
+    `begin` or the first statement acquires the write lock, so input is validated without it. The time of the
+    transaction is the time of the lock, so that times have the order of the commits.
     """
 
     def __init__(self, engine: PostgresEngine, timeout_s: float, call: CallContext) -> None:

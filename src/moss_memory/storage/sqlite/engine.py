@@ -155,8 +155,8 @@ class SqliteEngine:
                 return
         raise MossError(
             "STORAGE_UNKNOWN",
-            f"the files of the store in {self._home} were removed or replaced while this call wrote; look whether what "
-            "it wrote is there before you try again",
+            f"the files of the store in {self._home} were removed or replaced while this call wrote; check if its "
+            "changes are stored before you send it again",
         )
 
     def vectors(self) -> VectorMatrix:

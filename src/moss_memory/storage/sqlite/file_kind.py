@@ -73,7 +73,7 @@ def _known(version: int, path: str) -> int:
     if version < 1:
         raise MossError(
             "STORAGE_CORRUPT",
-            f"{path} is marked as a store of Moss and says that its schema has version {version}, which there is not. "
+            f"{path} is marked as a store of Moss with schema version {version}, which does not exist. "
             "`moss restore-backup` brings back a copy, and `moss export --salvage FOLDER` writes what can be read",
             details={"file": path},
         )
@@ -112,7 +112,7 @@ def is_marked(path: str) -> bool:
         finally:
             file.xClose()
     except apsw.Error:
-        return False  # shorter than a header, or rows_with_invalid_text
+        return False  # shorter than a header, or unreadable
 
 
 def refuse_special(path: str) -> None:
@@ -122,7 +122,7 @@ def refuse_special(path: str) -> None:
     if status.st_size == 0 and _has_content(path + "-wal"):
         raise MossError(
             "STORAGE_CORRUPT",
-            f"{path} is empty although its log is not: it was cut off. Keep both files; `moss restore-backup` brings "
+            f"{path} is empty although its log is not: it was truncated. Keep both files; `moss restore-backup` brings "
             "back a copy",
             details={"file": path},
         )

@@ -231,7 +231,7 @@ def truncated_error(path: str) -> MossError:
     """Return the error for a truncated database."""
     return MossError(
         "STORAGE_CORRUPT",
-        f"{path} was cut off while it was in use. `moss restore-backup` brings back a copy, and "
+        f"{path} was truncated while it was in use. `moss restore-backup` brings back a copy, and "
         "`moss export --salvage` what can still be read",
         details={"file": path},
     )
@@ -241,8 +241,8 @@ def log_removed(path: str) -> MossError:
     """Return the error while a removed log cannot be recovered."""
     return MossError(
         "STORAGE_BUSY",
-        f"{path}{_LOG} was removed while the store was in use, and others still read what was in it; nothing was "
-        "written. Try again when they are done",
+        f"{path}{_LOG} was removed while the store was in use, and other processes still read its content; nothing "
+        "was written. Try again after they have closed the store",
         details={"retryable": True, "file": path + _LOG},
     )
 

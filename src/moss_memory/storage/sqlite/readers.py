@@ -147,7 +147,7 @@ class Readers:
                     raise
                 identity = found
                 self.check_at_next_call()
-        raise MossError("STORAGE_BUSY", f"{self._path} comes and goes; try again when it stays")
+        raise MossError("STORAGE_BUSY", f"{self._path} is removed and created again; try again later")
 
     def _open(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         if identity is None:

@@ -180,7 +180,7 @@ def artifact_store(
     answers={
         "items": list_of(ITEM, "the artifacts, newest first", shown="answer"),
         "pagination": object_of(
-            PAGE_THAT_ENDS.without("total", name="UncountedPage"), "where this page lies", shown="page"
+            PAGE_THAT_ENDS.without("total", name="UncountedPage"), "the position of this page", shown="page"
         ),
         **HINT,
     },

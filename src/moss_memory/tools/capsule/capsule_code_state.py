@@ -82,8 +82,8 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
     fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).to_response()
     if found["state"] in ("drifted", "orphaned") and row["deleted_at"] is None:
         read = f"read {_name_some(found['changed'])}, then " if found["changed"] else ""
-        gone = f"{_name_some(found['missing'])} gone: find out where that is now. " if found["missing"] else ""
-        reason = f"{gone}{read}check each section and send `capsule_text` with what is true now"
+        gone = f"{_name_some(found['missing'])} gone: find the new place. " if found["missing"] else ""
+        reason = f"{gone}{read}check each section and send `capsule_text` with the present state"
         fields["next"] = next_call("capsule_update", {"id": row["id"]}, reason)  # only a reader can write the text
     return fields
 

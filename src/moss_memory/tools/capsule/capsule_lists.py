@@ -54,7 +54,7 @@ _COMMON_PREFIX_ROWS, _NEWEST_ROWS = 2_000, 10_000
 
 HIT = SUMMARY.with_fields(
     {
-        "snippet": highlighted("the passage with the words"),
+        "snippet": highlighted("the part with the words"),
         "score": number("how well it matches", shown="never"),
         **HIT_FIELDS,
     },

@@ -258,7 +258,7 @@ def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
         total = {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
         some = ", ".join([f"{one.get('file', '')} {one.get('line', '')}".strip() for one in collisions[:10]])
         conflict = "conflicts" if len(collisions) == 1 else "conflict"
-        advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
+        advice = "" if mode == "replace" else ', `mode: "replace"` overwrites a row if it is the only match'
         raise MossError(
             "CONFLICT",
             f"{pluralize(len(collisions), 'line')} {conflict} with existing rows ({some}); nothing was imported. "

@@ -76,7 +76,7 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
     from .tool_ranking import search_tools, serialize_description, visible_tools  # it imports every tool
 
     if query is not None and not query.strip():
-        raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
+        raise invalid_request("`query` is blank; write a question, or leave it out", path="query")
     disabled = catalog.disabled_by(call.config)
     enabled = [name for name in visible_tools() if not disabled.has(name)] if disabled else visible_tools()
     if call.read_only:

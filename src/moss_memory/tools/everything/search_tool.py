@@ -58,7 +58,7 @@ _HIT = ResponseSchema(
         "superseded_by": text("the card that superseded this one", optional=True),
         "version": integer("of a capsule or artifact", optional=True),
         **HIT_FIELDS,
-        "snippet": highlighted("the passage with the words"),
+        "snippet": highlighted("the part with the words"),
         "score": number("how well it matches"),
     },
     table=(

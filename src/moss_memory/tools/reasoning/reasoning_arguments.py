@@ -22,7 +22,7 @@ NoteFormat = Annotated[str, "e.g. markdown"]
 Meta = Annotated[dict[str, Any], "free-form JSON"]
 Cursor = Annotated[int, {"minimum": 0}, "next_cursor of the page before"]
 PageLimit = Annotated[int, {"minimum": 1}, "most rows"]
-ReportOnly = Annotated[bool, "only tell, write nothing"]
+ReportOnly = Annotated[bool, "only report, write nothing"]
 OneOrMore = Annotated[str | list[str], {}]
 UnlistedLink = Annotated[str | list[str], {"unlisted": True}]
 """Accepted, but not listed: the list of tools shows the links that suit the type."""

@@ -78,7 +78,7 @@ def split_workspace(found: Any) -> tuple[Any, str | None]:
     if not (isinstance(found, dict) and isinstance(found.get("body"), dict) and "workspace" in found):
         return found, None
     if not isinstance(found["workspace"], str):
-        raise ValueError("the workspace beside the body is no text")
+        raise ValueError("the workspace next to the body is not a text")
     return {name: value for name, value in found.items() if name != "workspace"}, found["workspace"]
 
 

@@ -67,7 +67,7 @@ _SOURCE = ResponseSchema(
         "agent_id": text("who observed it", nullable=True),
         "source_refs": texts("references to its sources"),
         "extractor_version": text("the program that extracted it", nullable=True),
-        "unmapped": free("fields of the source that no capability knows", optional=True),
+        "unmapped": free("fields of the source that the capability does not have", optional=True),
     },
 )
 _RELATION = ResponseSchema(
@@ -139,6 +139,6 @@ CAPABILITY = ResponseSchema(
 )
 SOME_PAGE = object_of(
     PAGE_THAT_ENDS.with_fields({"total": PAGE_THAT_ENDS.fields["total"].or_absent()}, "PageIfCounted"),
-    "where this page lies",
+    "the position of this page",
     shown="page",
 )

@@ -94,7 +94,7 @@ def tasks_ready(
         fields: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
         if task.step_id is not None:
             fields["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
-        tasks.append({**fields, "why": f"{task.priority} priority, nothing in its way, nobody works on it"})
+        tasks.append({**fields, "why": f"{task.priority} priority, no blockers, not claimed"})
     return budget.fit(
         tasks,
         lambda kept: {"tasks": kept, "pagination": page.answer(returned=len(kept), total=total), "truncated": False},
@@ -202,7 +202,7 @@ def _release(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any
     name = mutation.task.id if step is None else f"step {step.path} of {mutation.task.id}"
     held = next((one for one in claims_on(mutation.tx, mutation.task) if one.step_id == wanted), None)
     if held is None:
-        raise MossError("NOT_FOUND", f"nobody has claimed {name}; there is nothing to give back")
+        raise MossError("NOT_FOUND", f"{name} is not claimed; there is nothing to release")
     if held.agent != agent:
         raise _claim_conflict(mutation, held)
     mutation.tx.run(sql["release"], {"task_row": mutation.task.row_id, "step_id": wanted})

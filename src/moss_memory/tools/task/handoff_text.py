@@ -67,7 +67,7 @@ def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: i
         "Decisions": decisions or ["Nothing was recorded as decided."],
         "Next actions": _next_action_lines(task_status),
         "Key locations": _location_lines(task_status, handoff),
-        "Open questions": questions or ["Nothing is known to be in the way."],
+        "Open questions": questions or ["No blockers are known."],
     }
     for limit in (200, 50, 20, 10, 5, 2, 1):
         parts = []
@@ -103,7 +103,7 @@ def _next_action_lines(task_status: TaskStatus) -> list[str]:
         done = task.status == "DONE"
         lines = ["Everything in it is done." if done else f"Complete {task.id}: nothing in it is open."]
     command = f"moss task radar {task.id} --workspace {shlex.quote(workspace)}"
-    hint = f"`{command}`, or the tool `tasks_radar`, says how to go on."
+    hint = f"`{command}`, or the tool `tasks_radar`, shows the next call."
     return [*lines[:1], hint, *lines[1:]]
 
 

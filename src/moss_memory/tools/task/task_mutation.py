@@ -61,7 +61,7 @@ class Mutation:
         self, problem: str, *, details: dict[str, Any] | None = None, recovery: dict[str, Any] | None = None
     ) -> MossError:
         """Return a `CONFLICT` with a recovery call, by default `tasks_radar`."""
-        radar = next_call("tasks_radar", self.arguments(), "shows where it stands")
+        radar = next_call("tasks_radar", self.arguments(), "shows its status")
         return MossError("CONFLICT", problem, details=details, recovery=recovery or radar)
 
     def refuse_done(self) -> None:

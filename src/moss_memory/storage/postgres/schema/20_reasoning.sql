@@ -98,8 +98,8 @@ create index doc_entries_by_origin on doc_entries (branch_id, doc, source_event_
 
 create index doc_entries_by_card on doc_entries (branch_id, doc, card_id) where card_id is not null;
 
--- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and its own entries
--- after own_after: the reset's own number, or an earlier one if no entry in between is hidden.
+-- Resets of the head of `notes`. A branch shows the entries of reach_json, ranges of seq by branch, and its own entries
+-- after own_after: the number of the reset, or an earlier one if no entry in between is hidden.
 create table resets (
   seq        bigint primary key,
   branch_id  bigint not null,

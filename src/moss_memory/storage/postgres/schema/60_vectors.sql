@@ -47,7 +47,7 @@ create trigger capsules_to_embed_again after update on capsules
     or old.deleted_at is distinct from new.deleted_at)
   execute function embed_capsule();
 
--- Artifacts without a text and a name say nothing that could be searched.
+-- Artifacts without a text and a name have nothing to search.
 create function embed_artifact() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then

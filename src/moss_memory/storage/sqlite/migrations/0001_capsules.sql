@@ -52,8 +52,8 @@ create table events (
   payload   text
 );
 
--- Purges whose bytes may still be on disk: the file has to be rebuilt, then the write-ahead log emptied,
--- which a reader can delay.
+-- Purges whose bytes may still be on disk: the file must be rebuilt, then the write-ahead log emptied. A reader can
+-- delay this.
 create table erasures (
   seq     integer primary key,
   rebuilt integer not null default 0

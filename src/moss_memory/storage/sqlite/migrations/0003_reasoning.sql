@@ -1,7 +1,7 @@
 -- Reasoning: branches, append-only documents, a versioned graph, merges and conflicts.
 
--- The last number given out in each series. Writers come one after the other, so numbers rise in the order of
--- commits; a number whose row is deleted is never given out again.
+-- The last number of each series. Writers wait for each other, so numbers rise in the order of commits; the number of a
+-- deleted row is never reused.
 create table numbers (
   series text primary key,
   last   integer not null
@@ -15,7 +15,7 @@ create table workspaces (
   checkout_id    integer
 ) without rowid;
 
--- A branch keeps its id when it is renamed; its base is a snapshot: what the base showed at base_seq.
+-- A branch keeps its id when it is renamed; its base is a snapshot of another one at base_seq.
 create table branches (
   branch_id      integer primary key,
   workspace_norm text not null,
@@ -29,7 +29,7 @@ create table branches (
 create unique index branches_by_name on branches (workspace_norm, name);
 create index branches_by_base on branches (base_id) where base_id is not null;
 
--- Which documents a branch has written to itself: 'log' for entries, 'graph' for versions.
+-- The documents that a branch has written itself: 'log' for entries, 'graph' for versions.
 create table documents (
   branch_id integer not null,
   shape     text not null,
@@ -66,8 +66,8 @@ create index doc_entries_by_origin on doc_entries (branch_id, doc, source_event_
 
 create index doc_entries_by_card on doc_entries (branch_id, doc, card_id) where card_id is not null;
 
--- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and what it wrote itself
--- after own_after: the reset's own number, or an earlier one where nothing is hidden in between.
+-- Resets of the head of `notes`. A branch shows the entries of reach_json, ranges of seq by branch, and its own entries
+-- after own_after: the number of the reset, or an earlier one if no entry in between is hidden.
 create table resets (
   seq        integer primary key,
   branch_id  integer not null,
@@ -93,8 +93,8 @@ create table tags (
 
 create index tags_by_branch on tags (branch_id);
 
--- Nodes (with a type) and edges (with from, rel and to), one row a version. The key of a node is its id, of an
--- edge `from|rel|to`. A version holds from seq until next_seq; state is equal when two versions say the same.
+-- Nodes (with a type) and edges (with from, rel and to), one row for each version. The key of a node is its id, of an
+-- edge `from|rel|to`. A version is valid from seq until next_seq; equal versions have the same state.
 create table graph_versions (
   seq            integer primary key,
   branch_id      integer not null,
@@ -126,7 +126,7 @@ create index graph_nodes_by_type on graph_versions (branch_id, doc, type, seq, n
   where type is not null;
 create index graph_nodes_by_status on graph_versions (branch_id, doc, status, seq, next_seq, deleted)
   where status is not null;
--- What a branch says now: statuses are left behind, and the versions that had them would be walked past.
+-- The current versions of a branch: an index of statuses would lead to many old versions.
 create index graph_nodes_by_present_status on graph_versions (branch_id, doc, status, seq)
   where status is not null and next_seq = 9223372036854775807;
 create index graph_edges_by_from on graph_versions (branch_id, doc, from_id, seq, next_seq, deleted)
@@ -142,7 +142,7 @@ create table graph_tags (
   primary key (branch_id, doc, tag, seq)
 ) without rowid;
 
--- The version of a derived branch's key that its base last took in or turned down.
+-- The version of a derived branch's key that was last merged into its base, or refused.
 create table graph_merges (
   from_id  integer not null,
   doc      text not null,

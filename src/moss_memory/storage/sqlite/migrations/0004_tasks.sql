@@ -79,7 +79,7 @@ create index task_evidence_by_task on task_evidence (task_row, row_id);
 
 create unique index task_events_by_id on events (event_id) where payload is not null;
 
--- Pins of cards are versioned as the graph is, beside it: a pin is not part of a card.
+-- Pins of cards are versioned like the graph; a pin is not part of a card.
 create table card_pins (
   seq       integer primary key,
   branch_id integer not null,

@@ -1,4 +1,4 @@
--- Records: payloads with provenance, the entities they speak of, and when things happened to those.
+-- Records: payloads with provenance, their entities, and the events of these.
 
 create table entities (
   row_id            integer primary key,
@@ -41,7 +41,7 @@ create unique index records_by_content on records (workspace_norm, content_id);
 create index records_by_type on records (type, row_id);
 create index records_by_workspace on records (workspace_norm, type, row_id);
 
--- Scalars and items of arrays as canonical JSON, long ones as a hash: what a property filter is looked up by.
+-- Scalars and items of arrays as canonical JSON, long ones as a hash: property filters look them up.
 create table record_properties (
   name   text not null,
   value  text not null,

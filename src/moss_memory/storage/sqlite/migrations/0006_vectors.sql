@@ -1,7 +1,7 @@
--- Search by meaning: one vector a document, and the documents that still wait for one.
+-- Search by meaning: one vector for each document, and the queue of documents without one.
 
--- A vector holds for the text it was made from: when that changes or goes away, so does the vector. Numbers are never
--- given out twice, so a process that has read up to one knows everything up to it that is still there.
+-- A vector is deleted when its text is changed or deleted. Numbers are never reused, so a process that has read all
+-- vectors up to a number needs only later ones.
 create table vectors (
   seq    integer primary key autoincrement,
   doc    integer not null unique,  -- as in the search index: row_id * 16 + the source's code
@@ -33,7 +33,7 @@ create trigger capsules_embedded_no_more after delete on capsules begin
   delete from unembedded where doc = old.row_id * 16;
 end;
 
--- Artifacts without a text and a name say nothing that could be searched.
+-- Artifacts without a text and a name have nothing to search.
 create trigger artifacts_to_embed after insert on artifacts
 when new.deleted_at is null and coalesce(new.text, new.name_raw) is not null begin
   insert into unembedded (doc) values (new.row_id * 16 + 1);
@@ -96,7 +96,7 @@ create trigger records_embedded_no_more after delete on records begin
   delete from unembedded where doc = old.row_id * 16 + 4;
 end;
 
--- What is there already waits too.
+-- The existing documents are queued too.
 create view embeddable as
   select row_id * 16 as doc, updated_at, change_seq from capsules where deleted_at is null
   union all

@@ -1,5 +1,5 @@
--- Chinese, Japanese and Korean are found by their words: `moss_words` shows the index a run of their characters as pieces
--- of two, and leaves every other text as it is. Only the documents that hold such runs are indexed again.
+-- Chinese, Japanese and Korean are found by their words: `moss_words` splits a run of their characters into pairs for
+-- the index, and does not change other text. Only the documents with such runs are indexed again.
 
 create temp table moss_paired as
   select doc from search_source where moss_words(title) is not title or moss_words(body) is not body;

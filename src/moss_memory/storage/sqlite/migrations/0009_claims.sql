@@ -1,4 +1,4 @@
--- Claims: which agent works on a task or a step, and until when. One that has run out counts for nothing.
+-- Claims: the agent that works on a task or a step, until a time. Expired ones are ignored.
 
 create table task_claims (
   row_id         integer primary key,
@@ -21,7 +21,7 @@ create trigger steps_claims_gone after delete on steps begin
   delete from task_claims where task_row = old.task_row and step_id = old.step_id;
 end;
 
--- What could be started next, the more urgent and then the older first.
+-- The tasks to start next, the most urgent and then the oldest first.
 create index tasks_by_urgency on tasks (
   workspace_norm, (case priority when 'high' then 0 when 'normal' then 1 else 2 end), row_id
 ) where status <> 'DONE' and kind = 'task';

@@ -1,4 +1,4 @@
--- Versions of capsules and artifacts: what a row held before it was changed, in one table for both.
+-- The earlier versions of capsules and artifacts, in one table for both.
 
 alter table capsules add column version integer not null default 1;
 alter table capsules add column version_at integer not null default 0;
@@ -41,6 +41,6 @@ create trigger artifacts_versions_gone after delete on artifacts begin
   delete from versions where family = 'artifact' and subject = old.row_id;
 end;
 
--- Erasing takes a while in a large store, in slices between which others write: who is at it, and until when that counts.
+-- A purge in a large store runs in slices, between which others write: its process, and the end of its lease.
 alter table erasures add column worker integer not null default 0;
 alter table erasures add column until_ms integer not null default 0;

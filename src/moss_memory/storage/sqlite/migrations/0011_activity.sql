@@ -1,5 +1,5 @@
--- How many changes each tool made on each day in UTC: in a workspace and, under the empty name, in all of them. Kept
--- beside the events, so that nine weeks are read in as many rows whether a thousand events lie in them or a million.
+-- The number of changes of each tool on each day in UTC, by workspace; the empty name has the sums of all workspaces.
+-- The number of rows does not depend on the number of events, so a report of nine weeks is always fast.
 create table activity (
   workspace text not null,
   day       integer not null,
@@ -22,5 +22,5 @@ create trigger events_counted after insert on events begin
     on conflict (workspace, day, tool) do update set changes = changes + 1;
 end;
 
--- So that tasks are counted without looking at each: all of them without the few plans.
+-- Tasks are counted by this index alone: all rows but the few plans.
 create index plans on tasks (workspace_norm) where kind = 'plan';

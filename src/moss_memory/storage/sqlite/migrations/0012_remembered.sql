@@ -1,5 +1,5 @@
--- What calls with a key of their caller's were answered, for a day. Without arguments it was emptied, because something
--- was purged that the answer may have shown.
+-- The answers of calls with an idempotency key, for a day. One without arguments was emptied, because it may contain
+-- purged text.
 create table remembered (
   workspace_norm text not null, -- empty where the call named none
   tool           text not null,

@@ -1,6 +1,6 @@
--- A page of capsules is found without reading past others, whichever one filter it has: by tag, run, phase or role, in a
--- workspace or in all of them, newest change first; by the beginning of the name wherever it is. Each index ends with
--- deleted_at, which it knows to be null: else SQLite would read every capsule only to count them.
+-- Indexes for pages of capsules with one filter, so that no other capsules are read: tag, run, phase or role, in one
+-- workspace or in all, newest change first; and the prefix of a name in all workspaces. Each index ends with
+-- deleted_at, which is null in all its entries: otherwise SQLite would read every capsule to count them.
 
 drop index capsules_by_workspace;
 create index capsules_by_workspace on capsules (workspace_norm, updated_at desc, change_seq desc, deleted_at)

@@ -1,5 +1,5 @@
--- A workspace is renamed with all that is in it: what the search finds of reasoning and records follows, as capsules
--- and artifacts do. Vectors know no workspace and stay.
+-- When a workspace is renamed, its reasoning and records are indexed under the new name, like capsules and artifacts.
+-- Vectors have no workspace and do not change.
 
 create trigger notes_moved after update of workspace_norm on doc_entries
 when old.written_as in ('note', 'step') and old.hidden = 0 and old.workspace_norm <> new.workspace_norm begin
@@ -26,5 +26,5 @@ when old.workspace_norm <> new.workspace_norm begin
     values (new.row_id * 16 + 4, moss_words(new.title), moss_words(new.search_text), new.search_filter);
 end;
 
--- Fields of a record from elsewhere that no capability knows: they belong to what was said of where it came from.
+-- The fields of an imported record that its capability does not have; they are part of its provenance.
 alter table observations add column unmapped_json text;

@@ -11,7 +11,7 @@ create table origins (
 
 alter table events add column origin text;
 alter table capsules add column version_origin text;
-alter table capsules add column confirmed_origin text; -- somebody looked at the code again and the text still holds
+alter table capsules add column confirmed_origin text; -- of the last check that the text matches the code
 alter table artifacts add column version_origin text;
 alter table versions add column origin text;
 alter table doc_entries add column origin text;

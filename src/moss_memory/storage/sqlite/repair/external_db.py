@@ -55,7 +55,7 @@ def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) ->
     connection.set_progress_handler(give_up, _STEP)
     connection.execute("pragma trusted_schema = off")
     if connection.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
-        raise invalid_request(f"{path} is damaged; repair it, or copy it while nobody writes to it", path="path")
+        raise invalid_request(f"{path} is damaged; repair it, or copy it while no program writes to it", path="path")
     tables = {name for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
     found: dict[str, list[Row]] = {}
     for key, statement in statements.items():

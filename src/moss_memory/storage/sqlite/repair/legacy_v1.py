@@ -179,7 +179,9 @@ class LegacyUpgrade:
     def _text(self, row: dict[str, Any]) -> str:
         text = _decode(row["capsule_text"])
         if text.encode() != row["capsule_text"]:
-            self.notes.append(f"the text of {_decode(row['id'])!r} held bytes that are no text; U+FFFD stands for them")
+            self.notes.append(
+                f"the text of {_decode(row['id'])!r} contained invalid UTF-8, which was replaced by U+FFFD"
+            )
         return text
 
 

@@ -145,7 +145,7 @@ def branchmind_branch_create(
     base = branch_for_writing(tx, workspace, from_, what="from")
     _refuse_existing(tx, workspace, _new_name(name, what="name"))
     if base.depth >= DEEPEST:
-        raise invalid_request(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
+        raise invalid_request(f"{base.name!r} already has {DEEPEST} bases; branch off one of those", path="from")
     base_seq = last_number(tx)
     add_branch(tx, workspace, name, base=base, base_seq=base_seq)
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
@@ -308,7 +308,7 @@ def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
     if name == MAIN:
         raise MossError("CONFLICT", "'main' is the workspace's first branch and stays")
     if branch.canonical:
-        raise MossError("CONFLICT", f"{name!r} belongs to a plan or task and stays as long as that")
+        raise MossError("CONFLICT", f"{name!r} belongs to a plan or task and cannot be deleted")
     if _checkout(tx, workspace) == name:
         recovery = next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
         if branch_named(tx, workspace, MAIN) is None:

@@ -174,7 +174,7 @@ def branchmind_think_frontier(
     answers={
         **CARD_REF,
         "candidate": object_of(
-            CANDIDATE, "the card to go on with; null when nothing is open", nullable=True, shown="opened"
+            CANDIDATE, "the card to continue with; null when nothing is open", nullable=True, shown="opened"
         ),
     },
     example="moss think next -w shop",

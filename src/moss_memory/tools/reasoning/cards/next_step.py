@@ -102,7 +102,7 @@ class _NextStep:
         return sorted(cards, key=lambda one: -one.seq)
 
     def _open_below(self, linked: list[Version]) -> Version | None:
-        """Return the open card to go on with among linked ones, preferably one that nothing blocks."""
+        """Return the open card to continue with among linked ones, preferably one that nothing blocks."""
         cards = [one for one in linked if is_open_card(one) and self._can_pass(one)]
         settled = find_settled(self._tx, self._view, [one.key for one in cards])
         cards = [one for one in cards if one.key not in settled]
@@ -122,15 +122,16 @@ class _NextStep:
         if any(one.type in ("test", "evidence") for one in linked):
             questions = [one.key for one in above if one.type == "question"][-1:]
             links = {"supports": [hypothesis.key], **({"answers": questions} if questions else {})}
-            reason = "its tests are done; say what was decided, with `rejects` instead of `supports` if it failed"
+            reason = "its tests are done; write the decision, with `rejects` instead of `supports` if it failed"
             return self._call_to_decide(hypothesis, links, reason)
         card, links = {"title": f"Test of {_strip_title(hypothesis)}"}, {"tests": [hypothesis.key]}
-        return self.call_to_write("test", card, links, "say how the hypothesis could be shown wrong")
+        return self.call_to_write("test", card, links, "write a test that could refute the hypothesis")
 
     def _call_for_question(self, question: Version, linked: list[Version]) -> dict[str, Any]:
         if any(one.type in ("hypothesis", "test", "evidence") for one in linked):
-            reason = "the findings answer it; say what was decided"
-            return self._call_to_decide(question, {"answers": [question.key]}, reason)
+            return self._call_to_decide(
+                question, {"answers": [question.key]}, "the linked cards answer it; write the decision"
+            )
         card, links = {"title": f"Hypothesis for {_strip_title(question)}"}, {"supports": [question.key]}
         return self.call_to_write("hypothesis", card, links, "answer the question with a hypothesis")
 

@@ -81,7 +81,9 @@ def warn_of_holder(tx: Transaction, workspace: str, task: Task, step: Step | Non
             if not same:
                 what = task.id if claim.path is None else f"step {claim.path} of {task.id}"
                 until = format_time(claim.lease_until_ms)
-                return {"warning": f"{claim.agent!r} holds {what} until {until}; it was closed all the same: tell them"}
+                return {
+                    "warning": f"{claim.agent!r} holds {what} until {until}; it was closed anyway; inform that agent"
+                }
     return {}
 
 

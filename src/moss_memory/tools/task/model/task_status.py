@@ -101,7 +101,7 @@ class TaskStatus:
         return self._found
 
     def _next_target(self) -> str | None:
-        """Return the id of the plan or task to go on with instead of this one, or None.
+        """Return the id of the plan or task to continue with instead of this one, or None.
 
         After a finished task that is its plan, else other open work.
         """
@@ -177,7 +177,7 @@ class TaskStatus:
             why = f"every open step is blocked; {progress}" if self._leaf.blocked else f"first open step; {progress}"
             return f"{name}: {self._leaf.path} {self._leaf.title}", why
         if self._next_task is not None:
-            return f"{name}: {self._next_task.id} {self._next_task.title}", "the open task to go on with"
+            return f"{name}: {self._next_task.id} {self._next_task.title}", "the open task to continue with"
         if self._steps or self._has_tasks():
             return f"{name}: complete it", "nothing in it is open"
         return f"{name}: divide it", "it has nothing in it yet"

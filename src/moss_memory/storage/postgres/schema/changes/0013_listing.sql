@@ -1,6 +1,6 @@
 -- additive: no
--- A page of capsules is found without reading past others, whichever one filter it has: by tag, run, phase or role, in a
--- workspace or in all of them, newest change first; by the beginning of the name wherever it is.
+-- Indexes for pages of capsules with one filter, so that no other capsules are read: tag, run, phase or role, in one
+-- workspace or in all, newest change first; and the prefix of a name in all workspaces.
 
 drop index capsules_by_run;
 create index capsules_by_run on capsules (run_id, updated_at desc, change_seq desc)

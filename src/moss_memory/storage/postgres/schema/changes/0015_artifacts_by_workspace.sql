@@ -3,10 +3,11 @@
 create index artifacts_by_workspace on artifacts (workspace_norm, updated_at desc, change_seq desc)
   where deleted_at is null;
 
--- Stores of the earliest schemas lack some of what follows, others have it.
-alter table observations add column if not exists unmapped_json text collate "C"; -- fields that no capability knows
+-- Some stores of the earliest schemas lack the following objects.
+-- The fields of the source that the capability does not have.
+alter table observations add column if not exists unmapped_json text collate "C";
 
--- What comes in from a folder has the number that it had, or none yet.
+-- An imported row may have a number already; only a row without one gets a new number.
 create or replace function number_row() returns trigger language plpgsql as $$
 begin
   new.row_id := nextval(pg_get_serial_sequence(tg_table_name, 'row_id'));
@@ -18,7 +19,7 @@ create or replace trigger capsules_numbered before insert on capsules
 create or replace trigger artifacts_numbered before insert on artifacts
   for each row when (new.row_id is null) execute function number_row();
 
--- What a call took that then failed, unless others went on from there: so that numbers have no gaps without need.
+-- Give back the number of a failed call, unless another call has taken a later one, to avoid gaps.
 create or replace function give_back_change(taken bigint) returns void language plpgsql as $$
 declare
   counter text := pg_get_serial_sequence('events', 'seq');

@@ -12,7 +12,7 @@ create table origins (
 
 alter table events add column origin text collate "C";
 alter table capsules add column version_origin text collate "C";
--- Somebody looked at the code again and the text still holds.
+-- The origin of the last check that the text matches the code.
 alter table capsules add column confirmed_origin text collate "C";
 alter table artifacts add column version_origin text collate "C";
 alter table versions add column origin text collate "C";

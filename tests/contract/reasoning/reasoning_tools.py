@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from moss_memory.registry import catalog
-from support.beside import forget
+from support.direct_store import forget
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -21,7 +21,7 @@ def forget_reasoning(home: str) -> None:
     forget(home, *OTHER_FAMILIES)
 
 
-class Room:
+class ReasoningTools:
     """One workspace; its tools are called by their short names, `from` is spelled `from_`."""
 
     def __init__(self, door: Door, workspace: str = "Shop") -> None:
@@ -49,8 +49,8 @@ class Room:
             "from" if name == "from_" else name: value for name, value in arguments.items()
         }
 
-    def another(self, workspace: str) -> Room:
-        return Room(self.door, workspace)
+    def another(self, workspace: str) -> ReasoningTools:
+        return ReasoningTools(self.door, workspace)
 
     def note(self, content: str = "a note", **where: Any) -> int:
         """Write a note and return its number."""
@@ -126,7 +126,7 @@ def packed(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{k: v for k, v in card.items() if k not in ("deleted", "last_ts_ms") and v != []} for card in cards]
 
 
-def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
+def every_page(room: ReasoningTools, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
     """Return all pages of a list with a cursor; assert the invariants of such lists."""
     pages: list[dict[str, Any]] = []
     found = catalog.find(f"branchmind_{tool}")
@@ -147,12 +147,12 @@ def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any
         cursor = page["next_cursor"]
 
 
-def oldest_first(room: Room, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
+def oldest_first(room: ReasoningTools, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
     """Return every row, oldest first, of a list whose pages go back in time and are sorted oldest first."""
     return [row for page in reversed(every_page(room, tool, **arguments)) for row in page[rows]]
 
 
-def newest_first(room: Room, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
+def newest_first(room: ReasoningTools, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
     """Return every row of a list whose pages go back in time and are sorted newest first."""
     return [row for page in every_page(room, tool, **arguments) for row in page[rows]]
 

@@ -12,7 +12,7 @@ from moss_memory.storage.call import CallContext
 from moss_memory.storage.engine import open_engine
 from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.sqlite import schema_check
-from support.patience import TIMEOUT_S, wait_until
+from support.timeouts import TIMEOUT_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ schema_check.differences = _differences_but_traps
 """A store refuses foreign triggers; triggers that a test sets are ignored."""
 
 
-class Beside:
+class DirectStore:
     """The engine of a home, opened by the test itself and closed at garbage collection."""
 
     def __init__(self, home: object) -> None:
@@ -145,7 +145,7 @@ class Beside:
         wrong = [finding for finding in found if finding.state in (DAMAGED, FAILED)]
         return [f"{finding.subject}: {finding.facts}" for finding in wrong if finding.subject != "durability"]
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> DirectStore:
         return self
 
     def __exit__(
@@ -156,32 +156,32 @@ class Beside:
 
 def rows(home: object, sql: str) -> list[tuple[Any, ...]]:
     """Return the rows of one statement on a store; none before its first write."""
-    with Beside(home) as beside:
-        return beside.rows(sql)
+    with DirectStore(home) as direct:
+        return direct.rows(sql)
 
 
 def exists(home: object) -> bool:
     """Return whether there is a store."""
-    with Beside(home) as beside:
-        return beside.engine.exists()
+    with DirectStore(home) as direct:
+        return direct.engine.exists()
 
 
 def dump(home: object) -> dict[str, list[tuple[Any, ...]]]:
     """Return every row of every table of a store; nothing before its first write."""
-    with Beside(home) as beside:
-        return beside.dump()
+    with DirectStore(home) as direct:
+        return direct.dump()
 
 
 def run(home: object, *statements: str) -> None:
     """Run statements on a store that may be open elsewhere."""
-    with Beside(home) as beside:
-        beside.run(*statements)
+    with DirectStore(home) as direct:
+        direct.run(*statements)
 
 
 def forget(home: object, *but: str) -> None:
     """Empty a store that may be open elsewhere."""
-    with Beside(home) as beside:
-        beside.forget(*but)
+    with DirectStore(home) as direct:
+        direct.forget(*but)
 
 
 def _bytes_of(path: str) -> bytes:
@@ -193,17 +193,17 @@ class Watch:
     """Detect commits to a store since the previous look."""
 
     def __init__(self, home: object) -> None:
-        self.beside = Beside(home)
-        self._mark = self.beside.engine.change_token()
+        self.direct = DirectStore(home)
+        self._mark = self.direct.engine.change_token()
 
     def saw_a_commit(self) -> bool:
         """Return whether a transaction was committed since the previous call."""
-        before, self._mark = self._mark, self.beside.engine.change_token()
+        before, self._mark = self._mark, self.direct.engine.change_token()
         return self._mark != before
 
     def close(self) -> None:
         """Stop watching."""
-        self.beside.engine.close()
+        self.direct.engine.close()
 
 
 class ContentWatch(Watch):
@@ -211,13 +211,13 @@ class ContentWatch(Watch):
 
     def __init__(self, home: object) -> None:
         super().__init__(home)
-        self._content = self.beside.dump()
+        self._content = self.direct.dump()
 
     def saw_a_change(self) -> bool:
         """Return whether any row changed since the previous call."""
         if not self.saw_a_commit():
             return False
-        before, self._content = self._content, self.beside.dump()
+        before, self._content = self._content, self.direct.dump()
         return self._content != before
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import Room
+from contract.reasoning.reasoning_tools import ReasoningTools
 from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def check_call(call: Any) -> None:
     tool.decode(call["arguments"])
 
 
-class Desk:
+class TaskTools:
     """One workspace; `room` calls the reasoning tools."""
 
     def __init__(self, door: Door, workspace: str = "Shop") -> None:
         self.door = door
         self.workspace = workspace
-        self.room = Room(door, workspace)
+        self.room = ReasoningTools(door, workspace)
 
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         return self.door(f"tasks_{tool}", workspace=self.workspace, **arguments)
@@ -66,8 +66,8 @@ class Desk:
         self.door(error.recovery["tool"], **error.recovery["arguments"])
         return error
 
-    def another(self, workspace: str) -> Desk:
-        return Desk(self.door, workspace)
+    def another(self, workspace: str) -> TaskTools:
+        return TaskTools(self.door, workspace)
 
     def plan(self, title: str = "Rotate every key", **fields: Any) -> str:
         """Create a plan and return its id."""
