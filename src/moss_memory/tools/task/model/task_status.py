@@ -117,7 +117,7 @@ class TaskStatus:
         return None if following is None else following.id
 
     def _following_task(self) -> Task | None:
-        """Return the open task of the plan to go on with; None if an open step comes first or there is no task."""
+        """Return the open task of the plan to continue with; None if an open step comes first or there is no task."""
         return self._next_task if self._leaf is None else None
 
     def _next_here(self) -> dict[str, Any]:
