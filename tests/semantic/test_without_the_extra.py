@@ -91,7 +91,7 @@ def test_another_file_in_place_of_the_model_is_refused_with_the_reason(
         error = door.refuses("SEMANTIC_UNAVAILABLE", "moss_search", query="login", search_mode="semantic")
     finally:
         unload_models()
-    assert f"{other} is not the model that Moss knows; pip install --force-reinstall" in error.message
+    assert f"{other} is not the model that Moss supports; pip install --force-reinstall" in error.message
 
 
 def test_index_is_refused(door: StoreDoor, missing: str) -> None:

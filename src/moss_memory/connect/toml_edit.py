@@ -76,7 +76,7 @@ def find_value(text: str, path: Path) -> Any:
 def find_span(text: str, path: Path) -> tuple[int, int] | None:
     """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
-    indexes = [offset for offset, one in enumerate(statements) if one.path[: len(path)] == path]
+    indexes = [index for index, one in enumerate(statements) if _is_below(one, path)]
     if not indexes or not statements[indexes[0]].is_table or indexes[-1] - indexes[0] >= len(indexes):
         return None
     return statements[indexes[0]].start, statements[indexes[-1]].end
@@ -121,9 +121,9 @@ def _put(text: str, path: Path, value: dict[str, Any]) -> str:
 def _cut(text: str, statements: list[TomlStatement], instead: str) -> str:
     """Return the text without these statements, with `instead` in the position of the first."""
     groups = _groups(statements)
-    for offset in range(len(groups) - 1, -1, -1):
-        first, last = groups[offset]
-        if offset == 0 and instead:
+    for index in range(len(groups) - 1, -1, -1):
+        first, last = groups[index]
+        if index == 0 and instead:
             text = text[: first.start] + instead + text[last.end :]
         else:
             start = _with_blank_line(text, first, last)
@@ -155,7 +155,11 @@ def _with_blank_line(text: str, first: TomlStatement, last: TomlStatement) -> in
 
 
 def _below(text: str, path: Path) -> list[TomlStatement]:
-    return [one for one in _statements(text) if one.path[: len(path)] == path]
+    return [one for one in _statements(text) if _is_below(one, path)]
+
+
+def _is_below(statement: TomlStatement, path: Path) -> bool:
+    return statement.path[: len(path)] == path
 
 
 def _statements(text: str) -> list[TomlStatement]:
@@ -233,8 +237,8 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
 
 
 def _line_of_key(text: str, path: Path) -> int:
-    offset = next((one for one in _statements(text) if one.path[0] == path[0]), None)
-    return text.count("\n", 0, offset.start) + 1 if offset else 1
+    statement = next((one for one in _statements(text) if one.path[0] == path[0]), None)
+    return text.count("\n", 0, statement.start) + 1 if statement else 1
 
 
 def _prune(value: Any) -> Any:

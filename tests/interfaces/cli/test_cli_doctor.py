@@ -49,7 +49,7 @@ def test_a_sound_store_is_healthy_and_shows_its_versions(cli: Cli) -> None:
     assert code == 0
     assert {check["status"] for checks in found.values() for check in checks} == {"ok"}
     assert found["engine"][0]["message"].startswith("SQLite 3.")
-    assert found["store"][0]["message"].endswith(f"(this Moss knows {SCHEMA_VERSION}), 1 active capsule")
+    assert found["store"][0]["message"].endswith(f"(this Moss supports {SCHEMA_VERSION}), 1 active capsule")
     assert set(found) >= {
         "settings",
         "free space",

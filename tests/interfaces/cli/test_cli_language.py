@@ -10,7 +10,7 @@ import pytest
 
 from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.commands import help as help_command
-from moss_memory.cli.render.wording import to_cli_words
+from moss_memory.cli.render.cli_words import to_cli_words
 from moss_memory.registry import catalog
 
 if TYPE_CHECKING:

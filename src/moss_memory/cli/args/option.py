@@ -54,7 +54,7 @@ class Option:
         return SHORT_OPTIONS.get(self.name, "")
 
     @property
-    def denied(self) -> str:
+    def negated_flag(self) -> str:
         """Return the option that switches off a flag whose default is true, empty for other options."""
         return f"--no-{self.flag[2:]}" if self.kind == "boolean" and self.default is True else ""
 
@@ -75,12 +75,12 @@ def flag_of(name: str) -> str:
 
 def options_of(command: Command) -> dict[str, Option]:
     operation = command.operation
-    by_itself = command.defaults
-    defaults = operation.defaults | by_itself
+    command_defaults = command.defaults
+    defaults = operation.defaults | command_defaults
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
     for name, description in operation.cli.descriptions.items():
         options[name].description = description
-    if "type" in by_itself and " " in command.words:
+    if "type" in command_defaults and " " in command.words:
         del options["type"]  # the group implies it
     for name, argument in operation.aliases.items():
         if name.islower():  # aliases such as thoughtNumber are for other programs
@@ -96,7 +96,7 @@ def options_of(command: Command) -> dict[str, Option]:
 
 
 def kind_of(schema: dict[str, Any]) -> str:
-    """Return the kind of an argument; if a schema allows several types, the one that words can give."""
+    """Return the kind of an argument; if a schema allows several types, a list, else a text, else the first one."""
     kind = schema["type"]
     if isinstance(kind, list):
         return "list" if "array" in kind else "string" if "string" in kind else str(kind[0])

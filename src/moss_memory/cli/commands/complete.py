@@ -11,8 +11,8 @@ from moss_memory.cli.args.built_in_commands import BUILT_IN
 from moss_memory.cli.args.command import Command, find_command
 from moss_memory.cli.args.command_names import command_names
 from moss_memory.cli.args.positional import ADDRESSED, ITEMS, SCOPE
+from moss_memory.cli.render.cli_words import to_cli_words
 from moss_memory.cli.render.output import show
-from moss_memory.cli.render.wording import to_cli_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class _Completer:
 
     def _flags(self) -> Iterator[str]:
         for option in self._options:
-            for flag in (option.flag, option.denied, option.short):
+            for flag in (option.flag, option.negated_flag, option.short):
                 if flag and flag.startswith(self._current):
                     yield f"{flag}\t{to_cli_words(option.description, self._command.operation)}"
 

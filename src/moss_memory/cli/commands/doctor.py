@@ -221,7 +221,7 @@ def _report_finding(report: Report, finding: CheckResult) -> None:
 def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
     if not version:
         return OK, "there is no store in this database yet; the first call creates it"
-    return OK, f"schema version {version} (this Moss knows {known}), {pluralize(capsules, 'active capsule')}"
+    return OK, f"schema version {version} (this Moss supports {known}), {pluralize(capsules, 'active capsule')}"
 
 
 def _journal(_: str, *, mode: str) -> tuple[str, ...]:

@@ -24,15 +24,15 @@ def suggest_workspaces(store: Store, command: Command, arguments: dict[str, Any]
         return
     import difflib
 
-    asked = arguments.get("workspace") or store.config.workspace or "default"
+    workspace = arguments.get("workspace") or store.config.workspace or "default"
     names = [str(one["workspace"]) for one in found]
-    alike = difflib.get_close_matches(asked, names, n=1)
+    alike = difflib.get_close_matches(workspace, names, n=1)
     if alike:
         say(f"moss: did you mean the workspace {alike[0]}?")
         return
     some = ", ".join(f"{one['workspace']} ({one[counted]})" for one in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    say(f"moss: workspace {asked} has no {counted}. Others have: {some}{more}; choose one with -w")
+    say(f"moss: workspace {workspace} has no {counted}. Others have: {some}{more}; choose one with -w")
 
 
 def name_graphs(_: Store, __: Command, ___: dict[str, Any], result: dict[str, Any]) -> None:

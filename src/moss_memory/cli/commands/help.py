@@ -11,10 +11,10 @@ from moss_memory.cli.args.option import MANY
 from moss_memory.cli.args.positional import ITEMS, SCOPE
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
+from moss_memory.cli.render.cli_words import to_cli_words
 from moss_memory.cli.render.install_hint import with_working_install
 from moss_memory.cli.render.message_lines import wrap_command
 from moss_memory.cli.render.output import show, width
-from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry.tool_index import COMMANDS
 
 TYPE_CHECKING = False
@@ -162,7 +162,7 @@ def find_any(name: str) -> Command | None:
 def _placeholder(option: Option) -> str:
     """Return the option as it is typed, with a placeholder for its value."""
     if not option.takes_value:
-        return ", ".join(filter(None, [option.short, option.flag, option.denied]))
+        return ", ".join(filter(None, [option.short, option.flag, option.negated_flag]))
     sign = _METAVARS.get(option.kind) or _EXTRA_METAVARS.get(option.name) or option.flag[2:].upper()
     if names_itself(option.schema):
         sign = "NAME|JSON"
@@ -182,7 +182,7 @@ def _describe(command: Command, option: Option) -> str:
         parts.append(f"an object of {', '.join(members)}")
     if option.choices:
         parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(option.choices))
-    if option.denied:
+    if option.negated_flag:
         parts.append("on by default")
     elif option.name == "workspace" and (option.default or "workspace" in operation.required):
         last = f", else {option.default}" if option.default else ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command
+from moss_memory.cli.render.cli_words import to_cli_words
 from moss_memory.cli.render.output import STDOUT, answer, is_terminal, show, width
 from moss_memory.cli.render.style import paint, wants_colour
-from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.errors import MossError
 from moss_memory.registry.cli_traits import cli_function
 

@@ -34,7 +34,7 @@ def sync(
     theirs: bool = False,
     git: bool = False,
 ) -> dict[str, Any]:
-    """Sync a folder, and its git repository if asked for."""
+    """Sync a folder, and its git repository if requested."""
     if ours and theirs:
         raise UsageError("--ours and --theirs contradict each other", command="sync")
     if git and dry_run:

@@ -120,8 +120,8 @@ def sentence_for(command: Command, request: CommandRequest, result: dict[str, An
     operation = command.operation
     if not operation.cli.sentence:
         return ""
+    from moss_memory.cli.render.cli_words import to_cli_words
     from moss_memory.cli.render.sentences import sentence_of
-    from moss_memory.cli.render.wording import to_cli_words
 
     return to_cli_words(sentence_of(operation.cli.sentence, result, request.arguments), operation)
 

@@ -13,10 +13,10 @@ CONTAINS, DEPENDS_ON = "contains", "depends_on"
 """Relations: from a plan to its tasks and a task to its steps, in order; from a task to its dependencies."""
 WHOLE = {"max_chars": 0}
 NODES_MAX = 1000
-_PAGE = 200
-_EDGES = 1000
-_ERRORS = 500
-_LEAST = 4
+PAGE_ROWS = 200
+EDGES_MAX = 1000
+ERRORS_MAX = 500
+MIN_NODES_TO_SPLIT = 4
 """Minimal number of nodes of a query that is split."""
 
 _DOCUMENT = ("workspace", "target", "branch", "doc")
@@ -53,8 +53,8 @@ def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
 def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
     """Return the graph of the current branch, and the graphs of every plan and task in their order."""
     graph = read_graph(store, arguments, limit=limit)
-    closed = "task" in store.config.disabled_types
-    for target in [] if closed else _list_targets(store, arguments["workspace"]):
+    disabled = "task" in store.config.disabled_types
+    for target in [] if disabled else _list_targets(store, arguments["workspace"]):
         remaining = limit - len(graph.nodes)
         if remaining <= 0:
             graph.more = True
@@ -69,7 +69,7 @@ def _list_targets(store: Store, workspace: str) -> list[str]:
     """Return the plans and tasks of a workspace in order of creation."""
     found: list[str] = []
     while True:
-        page = store.call("tasks_list", {"workspace": workspace, "limit": _PAGE, "offset": len(found), **WHOLE})
+        page = store.call("tasks_list", {"workspace": workspace, "limit": PAGE_ROWS, "offset": len(found), **WHOLE})
         found += [item["id"] for item in page["items"]]
         if not page["pagination"]["has_more"] or not page["items"]:
             return found
@@ -111,7 +111,9 @@ def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
 def _read_nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
     cursor: dict[str, int] = {}
     while True:
-        page = store.call(QUERY, {**arguments, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
+        page = store.call(
+            QUERY, {**arguments, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, PAGE_ROWS)}
+        )
         if not cursor:
             graph = Graph(page["branch"], page["doc"])
         for node in page["nodes"]:
@@ -126,15 +128,15 @@ def _read_nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
 
 def _read_edges(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
     """Return the edges among these nodes; a page has the edges between its own nodes, so query every pair of blocks."""
-    if len(ids) <= _PAGE:
+    if len(ids) <= PAGE_ROWS:
         return _edges_of_page(store, document, ids) if ids else []
-    half = _PAGE // 2
+    half = PAGE_ROWS // 2
     return _edges_of_pairs(store, document, [ids[at : at + half] for at in range(0, len(ids), half)])
 
 
 def _edges_of_page(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
-    page = store.call(QUERY, {**document, **WHOLE, "ids": ids, "limit": _PAGE, "edges_limit": _EDGES})
-    if page["truncated"] and len(ids) >= _LEAST:
+    page = store.call(QUERY, {**document, **WHOLE, "ids": ids, "limit": PAGE_ROWS, "edges_limit": EDGES_MAX})
+    if page["truncated"] and len(ids) >= MIN_NODES_TO_SPLIT:
         return _edges_of_pairs(store, document, [ids[at::4] for at in range(4)])
     return [(edge["from"], edge["rel"], edge["to"]) for edge in page["edges"]]
 
@@ -146,7 +148,7 @@ def _edges_of_pairs(store: Store, document: dict[str, Any], blocks: list[list[st
 
 def _add_dangling(store: Store, document: dict[str, Any], graph: Graph, *, everywhere: bool) -> None:
     """Add dangling edges: those of the nodes shown, or all if nothing was filtered out."""
-    errors = store.call(VALIDATE, {**document, **WHOLE, "max_errors": _ERRORS})["errors"]
+    errors = store.call(VALIDATE, {**document, **WHOLE, "max_errors": ERRORS_MAX})["errors"]
     for error in errors:
         edge = error["edge"]
         ends = {edge["from"], edge["to"]}

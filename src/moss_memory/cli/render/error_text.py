@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from .wording import to_cli_words
+from .cli_words import to_cli_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from moss_memory.cli.args.argument_names import TEXT
 from moss_memory.cli.args.command_names import words_of
 from moss_memory.registry import catalog
 
-from .wording import to_cli_words
+from .cli_words import to_cli_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

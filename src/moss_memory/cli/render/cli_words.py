@@ -26,14 +26,14 @@ _TRUE = re.compile(r'"(\w+)": true')
 
 
 def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
-    """Return the text with `limit` as --limit, `mode: "replace"` as --mode replace and `capsule_restore` as moss
-    restore.
+    """Return the text with its marks in the words of the command line.
 
-    A mark in the caller's own text (`written`) is unchanged, and so is one that names neither an argument nor a tool.
+    `limit` becomes --limit, `mode: "replace"` becomes --mode replace, and `capsule_restore` becomes moss restore. A
+    mark in the caller's own text (`written`) is unchanged, and so is one that names neither an argument nor a tool.
     """
     own = [part for part in _texts(written) if "`" in part]
 
-    def say(mark: re.Match[str]) -> str:
+    def replace(mark: re.Match[str]) -> str:
         name, suffix, value, members = mark.groups("")
         if any(mark[0] in part for part in own):
             return mark[0]
@@ -42,7 +42,7 @@ def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str
             return flag_of(name) + suffix + (f" {value}" if value not in ("", "true") else "")
         return f"moss {words_of(name)}" if "_" in name and catalog.find(name) else mark[0]
 
-    return _MARK.sub(say, text)
+    return _MARK.sub(replace, text)
 
 
 def _texts(value: Any) -> Iterator[str]:
