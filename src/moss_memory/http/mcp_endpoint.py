@@ -237,10 +237,10 @@ class Endpoint:
         named = [(name, value) for name, value in fields if name in ("workspace", "toolsets")]
         if not named and not access.read_only:
             return self._protocol
-        asked = dict(named)
-        if len(asked) < len(named):
+        values = dict(named)
+        if len(values) < len(named):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
-        tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"), read_only=access.read_only)
+        tools = self._context.tools_for(values.get("workspace"), values.get("toolsets"), read_only=access.read_only)
         return Protocol(lambda: tools, self._context.situation)
 
     async def _handle_handshake(
@@ -263,9 +263,9 @@ class Endpoint:
         if answer is None or isinstance(answer, Failure):
             await response.answer(answer, status=400)
             return
-        asked = message.get("params")
-        version = asked.get("protocolVersion") if isinstance(asked, dict) else None
-        client = client_name(asked.get("clientInfo")) if isinstance(asked, dict) else ""
+        params = message.get("params")
+        version = params.get("protocolVersion") if isinstance(params, dict) else None
+        client = client_name(params.get("clientInfo")) if isinstance(params, dict) else ""
         known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         opened = await self._sessions.open(str(known), client, response.access.key)
         await response.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
@@ -280,9 +280,9 @@ class Endpoint:
             session.cancel(outcome.key)
             await response.answer(None)
         elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-            request = outcome
+            store_request = outcome
             answer, refused = await self._limited(
-                response.access, request, lambda: self._run_store_request(request, session)
+                response.access, store_request, lambda: self._run_store_request(store_request, session)
             )
             await self._send(response, answer, refused)
         elif isinstance(outcome, ListenRequest):
@@ -328,12 +328,12 @@ class Endpoint:
                 session.finish(call)
 
     async def _limited(
-        self, access: Access, asked: StoreRequest | SubscribeRequest, run: Callable[[], Awaitable[bytes]]
+        self, access: Access, store_request: StoreRequest | SubscribeRequest, run: Callable[[], Awaitable[bytes]]
     ) -> tuple[bytes, MossError | None]:
         """Run a request without a tool within the limits of its token; return the answer and the refusal."""
         refused = self._limits.enter(access.key)
         if refused is not None:
-            return failure(asked.request.id, INTERNAL_ERROR, refused.message, refused.payload()), refused
+            return failure(store_request.request.id, INTERNAL_ERROR, refused.message, refused.payload()), refused
         try:
             return await run(), None
         finally:
@@ -348,18 +348,18 @@ class Endpoint:
             wait = str(retry_after_s(refused)).encode()
             await response.answer(answer, status=refused.status, headers=[(b"retry-after", wait)])
 
-    async def _run_store_request(self, asked: StoreRequest | SubscribeRequest, session: Session) -> bytes:
+    async def _run_store_request(self, store_request: StoreRequest | SubscribeRequest, session: Session) -> bytes:
         """Run a request that is not a tool call; update the session's subscriptions."""
-        if isinstance(asked, StoreRequest):
-            answer = await in_thread(handle, asked, self._context.store)
-            if asked.request.method == "resources/list" and session.subscription is None:
-                session.subscription = Subscription(asked.tools)
-            if asked.request.method == "resources/list" and session.subscription is not None:
+        if isinstance(store_request, StoreRequest):
+            answer = await in_thread(handle, store_request, self._context.store)
+            if store_request.request.method == "resources/list" and session.subscription is None:
+                session.subscription = Subscription(store_request.tools)
+            if store_request.request.method == "resources/list" and session.subscription is not None:
                 subscription = session.subscription
                 await in_thread(lambda: subscription.add_list(self._context.store()))
         else:
-            session.subscription = session.subscription or Subscription(asked.tools)
-            answer = await in_thread(apply_subscription, session.subscription, asked, self._context.store)
+            session.subscription = session.subscription or Subscription(store_request.tools)
+            answer = await in_thread(apply_subscription, session.subscription, store_request, self._context.store)
         if session.subscription is not None and session.stream is not None:
             self._notifier.subscribe(session.subscription, session.stream)
         return answer
@@ -377,9 +377,9 @@ class Endpoint:
             if isinstance(outcome, ToolCall):
                 outcome = await self._run_in_batch(outcome, response, session)
             elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-                asked = outcome
-                run = functools.partial(self._run_store_request, asked, session)
-                outcome, _ = await self._limited(response.access, asked, run)
+                store_request = outcome
+                run = functools.partial(self._run_store_request, store_request, session)
+                outcome, _ = await self._limited(response.access, store_request, run)
             elif isinstance(outcome, Cancellation):
                 session.cancel(outcome.key)
             if isinstance(outcome, bytes):
@@ -419,9 +419,9 @@ class Endpoint:
                 return
         limited = None
         if isinstance(outcome, StoreRequest):
-            asked = outcome
+            store_request = outcome
             outcome, limited = await self._limited(
-                response.access, asked, lambda: in_thread(handle, asked, self._context.store)
+                response.access, store_request, lambda: in_thread(handle, store_request, self._context.store)
             )
         if isinstance(outcome, bytes):
             await self._send(response, outcome, limited, stateless_headers.http_status(outcome))

@@ -195,7 +195,7 @@ class OAuth:
                 raise MossError(
                     "STORAGE_BUSY", "the keys of the issuer of tokens cannot be read; send the request again later"
                 ) from None
-            # Known keys stay valid while the issuer is away; it is asked again after a tenth of their age.
+            # Known keys stay valid while the issuer is away; they are read again after a tenth of their age.
             self._read_s = began_s - 0.9 * KEYS_AGE_S
             return
         self._keys, self._read_s = keys, began_s

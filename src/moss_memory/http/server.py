@@ -116,7 +116,7 @@ class MossServer:
         return without_password(url) if url else self.home
 
     def new_link(self, access: Access | None = None) -> str:
-        """Return a link that signs in one browser, once, within five minutes; `access` is the token that asked."""
+        """Return a link that signs in one browser, once, within five minutes; `access` is its token."""
         return f"{self.address}{SIGN_IN}/{self._sign_in.new_link_code(access)}"
 
     def _revoke_token(self, token: str) -> None:

@@ -26,8 +26,8 @@ SCRIPT = """\
   const { pages, from } = document.documentElement.dataset;
   const base = localStorage.getItem(pages);
   if (/^[/][0-9a-f]{32}$/.test(base) && !location.pathname.startsWith(base)) {
-    const asked = location.pathname.replace(/^[/][0-9a-f]{32}(?=[/]|$)/, "") + location.search + location.hash;
-    location.replace(base + (from || asked));
+    const requested = location.pathname.replace(/^[/][0-9a-f]{32}(?=[/]|$)/, "") + location.search + location.hash;
+    location.replace(base + (from || requested));
   }
 })();
 """
@@ -44,7 +44,7 @@ HOW = (
     "Each works once.</p>"
 )
 HOW_TO_OPEN = HOW.replace("Each works once.", "Each works once, and then this page opens.")
-"""The same for a page that was asked for."""
+"""The same for a page that was requested."""
 BUTTON = (
     "<p>The hand-overs, decisions and findings of your agents. This link works once.</p>"
     '<form method="post"><button autofocus>Open the pages</button></form>'

@@ -32,7 +32,7 @@ class Runner:
         self.is_stopping = False
 
     def run(self, call: ToolCall, send: Callable[[bytes], object] = bytes) -> asyncio.Future[bytes]:
-        """Run a call on the pool; send progress if the client asked for it."""
+        """Run a call on the pool; send progress if the client requested it."""
         self.indexing.note_call()
 
         def answer() -> bytes:

@@ -63,7 +63,7 @@ def instructions(tools: ToolList | None, here: Situation | None = None) -> str:
         _CAPSULE if _fill("{capsule_store}", tools) else "",
         _ERRORS,
     ]
-    if tools is not None and tools.is_partial and not tools.closed.has("moss_call"):
+    if tools is not None and tools.is_partial and not tools.disabled.has("moss_call"):
         paragraphs.append(_OTHERS)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
@@ -90,7 +90,7 @@ def _fill(clause: str, tools: ToolList | None) -> str | None:
     before, *parts = clause.split("{")
     for part in parts:
         tool, _, after = part.partition("}")
-        if tools is not None and tools.closed.has(tool):
+        if tools is not None and tools.disabled.has(tool):
             return None
         before += tool if tools is None or tools.reaches(tool) else f"moss_call {tool}"
         before += after

@@ -28,7 +28,7 @@ class _Definitions(dict):  # type: ignore[type-arg]
 
 
 def output_schema(answers: ResponseSchema) -> Schema:
-    """Return the schema of an answer, closed to undeclared fields; named shapes are listed below `$defs`."""
+    """Return the schema of an answer, which allows no undeclared fields; named shapes are listed below `$defs`."""
     definitions = _Definitions(shortened="truncated" in answers.fields)
     required = [name for name, field in answers.fields.items() if not field.optional]
     schema = {**_object(answers, definitions), **({"required": required} if required else {})}
@@ -42,8 +42,8 @@ def _object(shape: ResponseSchema, definitions: _Definitions) -> Schema:
         for name, field in shape.fields.items()
         if not field.optional and not (definitions.shortened and may_be_left_out(name, field.kind))
     ]
-    closed: Schema = {"type": "object", "properties": properties, "additionalProperties": shape.is_open}
-    return {**closed, "required": required} if required else closed
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": shape.is_open}
+    return {**schema, "required": required} if required else schema
 
 
 def _field_schema(field: Field, definitions: _Definitions) -> Schema:

@@ -84,7 +84,7 @@ def read_resource(call: CallContext, tools: ToolList, uri: Any) -> str:
     """Return the content of a resource for `resources/read`, with invisible characters as escapes."""
     kind, workspace, name = parse_uri(uri)
     if tools.find(kind.tool) is None:
-        raise MossError("NOT_FOUND", f"nothing is at {uri}; the configuration has closed {kind.name}s")
+        raise MossError("NOT_FOUND", f"nothing is at {uri}; the configuration disables {kind.name}s")
     text = _text(call, kind, workspace, name)
     text = escape_text(text) if kind.mime == MARKDOWN else escape_json(text)
     return encode([{"uri": uri, "mimeType": kind.mime, "text": text}])

@@ -256,7 +256,7 @@ def run_call(
     is_stopping: Callable[[], bool],
     indexing: Indexing,
 ) -> bytes:
-    """Return the response to a slow call; send progress if the client asked for it."""
+    """Return the response to a slow call; send progress if the client requested it."""
     report = None if call.progress_token is None else ProgressNotifier(call, send)
     try:
         result = store().call(

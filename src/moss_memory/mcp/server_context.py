@@ -79,8 +79,8 @@ class ServerContext:
 
         Unknown names are refused with `INVALID_REQUEST`.
         """
-        asked = (workspace, toolsets, read_only)
-        found = self._tool_lists.get(asked)
+        key = (workspace, toolsets, read_only)
+        found = self._tool_lists.get(key)
         if found is None:
             if workspace is not None:
                 normalize_workspace(workspace)
@@ -94,7 +94,7 @@ class ServerContext:
                 if len(self._tool_lists) >= MAX_TOOL_LISTS:
                     self._tool_lists.clear()
                 found = tool_list_of(self._config, chosen, workspace, read_only=read_only)
-                self._tool_lists[asked] = found
+                self._tool_lists[key] = found
         return found
 
     def store(self) -> Store:

@@ -78,7 +78,7 @@ class ToolList:
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
         self.is_partial = bool(self._toolsets) or read_only
         """True if the list is shortened by toolsets or has only tools that read."""
-        self.closed = DisabledTools(disabled_tools, disabled_types)
+        self.disabled = DisabledTools(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
         self._listing = ""
         self.is_listed = self.lists if self.is_partial else None
@@ -92,7 +92,7 @@ class ToolList:
                 lines = [(name, _without_rare_arguments(line)) for name, line in lines]
             if self.read_only:
                 lines = [(name, line.replace(*_WRITES_TO_READS)) for name, line in lines]
-            if self.workspace or self.closed:
+            if self.workspace or self.disabled:
                 lines = [(name, self._for_client(line)) for name, line in lines]
             tools = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
             self._listing = f"[{','.join(tools)}]"
@@ -100,24 +100,24 @@ class ToolList:
 
     def _for_client(self, line: str) -> str:
         """Return a tool for this client: with its default workspace, without disabled parts."""
-        import json  # few name a workspace or close anything
+        import json  # few clients set a workspace or disable tools
 
         from moss_memory.tools.everything.tool_descriptions import with_default_workspace, without_disabled
 
-        tool = without_disabled(json.loads(line), self.closed)
+        tool = without_disabled(json.loads(line), self.disabled)
         return encode(with_default_workspace(tool, self.workspace) if self.workspace else tool)
 
     def find(self, tool: str) -> Operation | None:
         """Return the tool with this name, v1.0 names included; None if it is unknown or disabled."""
         operation = catalog.find(tool)
-        return None if operation is None or not operation.visible or self.closed.has(tool) else operation
+        return None if operation is None or not operation.visible or self.disabled.has(tool) else operation
 
     def refusal(self, tool: str, arguments: Any = None) -> MossError:
         """Return the error for a tool that is not available, with the best next call as this client can send it."""
         from moss_memory.tools.everything.unknown_tools import unknown_tool
 
         wanted = "capsule_" + tool[5:] if tool.startswith("moss.") else tool
-        error = unknown_tool(wanted, arguments, lambda name: not self.closed.has(name))
+        error = unknown_tool(wanted, arguments, lambda name: not self.disabled.has(name))
         error.recovery = None if error.recovery is None else self.rewrite_for_client(error.recovery)
         return error
 
@@ -128,7 +128,7 @@ class ToolList:
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
         """Return a proposed call, wrapped in `moss_call` if its tool is not listed; None if it is disabled."""
         tool = proposal["tool"]
-        if self.closed.has(tool) or not self._may_call(tool):
+        if self.disabled.has(tool) or not self._may_call(tool):
             return None
         if self.reaches(tool):
             return proposal
@@ -136,7 +136,7 @@ class ToolList:
 
     def reaches(self, tool: str) -> bool:
         """Return True if the client can call a tool by its own name: it is listed, or `moss_call` is disabled."""
-        return not self.is_partial or self.lists(tool) or self.closed.has("moss_call")
+        return not self.is_partial or self.lists(tool) or self.disabled.has("moss_call")
 
     def _may_call(self, tool: str) -> bool:
         if not self.read_only:
@@ -147,7 +147,7 @@ class ToolList:
 
     def lists(self, tool: str) -> bool:
         """Return True if a tool is on the client's list."""
-        if self.closed.has(tool) or not self._may_call(tool):
+        if self.disabled.has(tool) or not self._may_call(tool):
             return False
         if tool == "moss_call" and not self._toolsets and self.read_only:
             return False  # all that it could call is listed

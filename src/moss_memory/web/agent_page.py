@@ -44,7 +44,7 @@ def show_agent_context(context: PageContext, request: PageRequest) -> Response:
     key = request.query.get("client", _FIRST_CLIENT)
     client = CLIENTS.get(key) or CLIENTS[_FIRST_CLIENT]
     workspace = request.query.get("workspace", "")
-    asked = {"workspace": workspace, "client": client.key}
+    arguments = {"workspace": workspace, "client": client.key}
     loaded = workspace_in_view(context, request, "capsule")
     tools = tool_list_of(context.store.config, client.default_toolsets(http=False), workspace or None)
     items, is_pending = _capsules(context, request, workspace)
@@ -62,8 +62,8 @@ def show_agent_context(context: PageContext, request: PageRequest) -> Response:
         "agent.html",
         clients=CLIENTS,
         client=client,
-        given=context.cached(request, "given", asked, lambda: _startup_texts(context, tools, loaded, asked)),
-        tools=context.cached(request, "tools", asked, lambda: _tools(tools)),
+        given=context.cached(request, "given", arguments, lambda: _startup_texts(context, tools, loaded, arguments)),
+        tools=context.cached(request, "tools", arguments, lambda: _tools(tools)),
         items=shown,
         largest=max((item["tokens"] for item in shown), default=1) or 1,
         marks=MARKS,
@@ -77,13 +77,13 @@ def show_agent_context(context: PageContext, request: PageRequest) -> Response:
 
 
 def _startup_texts(
-    context: PageContext, tools: ToolList, workspace: str, asked: dict[str, str]
+    context: PageContext, tools: ToolList, workspace: str, arguments: dict[str, str]
 ) -> list[dict[str, Any]]:
     """Return the texts that a client sends to an agent, with their costs; `workspace` is the one to load."""
     repository = "" if context.store.work_tree() is None else repository_name()
     texts = (
         ("instructions", "Instructions", instructions(tools, read_situation(lambda: context.store, repository))),
-        ("prime", "moss prime", prime_text(context.store, asked["workspace"], asked["client"])),
+        ("prime", "moss prime", prime_text(context.store, arguments["workspace"], arguments["client"])),
         ("load", "load", _load_text(context, tools, workspace)),
     )
     return [{"name": name, "title": title, "text": text, "tokens": tokens_about(text)} for name, title, text in texts]

@@ -123,8 +123,8 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
     if not branch:
         thing |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "said": ["made or changed"]}
         return
-    asked = {"workspace": thing["workspace"], "branch": branch, "doc": doc, "numbers": period["numbers"]}
-    entries = context.store.read(document_changes, what="document", **asked, limit=_ENTRIES)
+    arguments = {"workspace": thing["workspace"], "branch": branch, "doc": doc, "numbers": period["numbers"]}
+    entries = context.store.read(document_changes, what="document", **arguments, limit=_ENTRIES)
     is_graph = doc.endswith("graph")
     thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": document}
     thing["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"

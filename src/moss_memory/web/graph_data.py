@@ -101,10 +101,10 @@ def _changes(
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
     nodes: dict[Any, Any] = {}
     edges: dict[Any, Any] = {}
+    compared = {"workspace": workspace, "from": start, "to": end, "doc": doc}
     cursor = None
     for _ in range(_PAGES):
-        asked = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _MAX_CHARS}
-        answer = context.call("branchmind_graph_diff", **asked, cursor=cursor)
+        answer = context.call("branchmind_graph_diff", **compared, limit=_PAGE, max_chars=_MAX_CHARS, cursor=cursor)
         for change in answer["changes"]:
             if change["kind"] == "node":
                 nodes[change["id"]] = change["to"]

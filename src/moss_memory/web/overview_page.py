@@ -76,8 +76,8 @@ def _local_days(
     first = today - timedelta(days=WEEKS * 7 - 1)
     midnight = datetime(first.year, first.month, first.day, tzinfo=request.zone)
     workspace, from_ms = request.query.get("workspace", ""), int(midnight.timestamp() * 1000)
-    asked = {"from_ms": from_ms, "workspace": workspace, "most": _COUNTED_AGAIN}
-    found = context.cached_read(request, changes_by_quarter, what="changes by quarter", **asked)
+    arguments = {"from_ms": from_ms, "workspace": workspace, "most": _COUNTED_AGAIN}
+    found = context.cached_read(request, changes_by_quarter, what="changes by quarter", **arguments)
     if found is None:
         return None
     days: dict[str, dict[str, Any]] = {}

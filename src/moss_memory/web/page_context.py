@@ -58,7 +58,7 @@ class PageRequest:
         self.full_path = request.url.path
         self.origin = f"{request.url.scheme}://{request.url.netloc}"
         self.last_change: int | None = None
-        """Number of the store's last change, once a page has asked for it."""
+        """Number of the store's last change, once a page has read it."""
         self.url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
     def query_values(self, *names: str) -> dict[str, str]:
@@ -156,7 +156,7 @@ class PageContext:
         return answer
 
     def last_change(self, request: PageRequest | None) -> int:
-        """Return the number of the store's last change, asked for once in a request."""
+        """Return the number of the store's last change, read once in a request."""
         if request is None:
             return int(self.call("moss_changes")["seq"])
         if request.last_change is None:

@@ -16,10 +16,10 @@ from .markdown import MarkdownDocument
 from .page_context import PageContext, PageRequest, parse_number
 from .page_frame import workspace_in_view
 
-_BRANCHES = 200
-_ENTRIES = 40
+_BRANCHES_MAX = 200
+_ENTRIES_MAX = 40
 _MAX_CHARS = 400_000
-_CONFLICTS = 20
+_CONFLICTS_MAX = 20
 _RENDERED_CHARS = 30_000
 """Approximate size of rendered text on a page of the log; further entries show only their beginning."""
 _BEGINNING_CHARS = 300
@@ -32,7 +32,7 @@ def show_graph(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
     branches = _branches(context, workspace)
     if not branches:
-        return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
+        return _empty_page(context, request, workspace)
     branch = _branch_in_view(context, request, workspace)
     doc = request.query.get("doc", "graph")
     other = request.query.get("compare", "")
@@ -55,16 +55,20 @@ def show_graph(context: PageContext, request: PageRequest) -> Response:
     )
 
 
+def _empty_page(context: PageContext, request: PageRequest, workspace: str) -> Response:
+    return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
+
+
 def _branch_in_view(context: PageContext, request: PageRequest, workspace: str) -> str:
     """Return the requested branch, else the one that is checked out."""
-    checkout = request.query.get("branch") or context.call("branchmind_status", workspace=workspace)["checkout"]
-    return str(checkout or "main")
+    branch = request.query.get("branch") or context.call("branchmind_status", workspace=workspace)["checkout"]
+    return str(branch or "main")
 
 
 def _branches(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     """Return the branches; branches of tasks and plans are last."""
     try:
-        found = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES, max_chars=_MAX_CHARS)
+        found = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES_MAX, max_chars=_MAX_CHARS)
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
@@ -82,7 +86,7 @@ def _conflicts(
     context: PageContext, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     found = context.call(
-        "branchmind_graph_conflicts", workspace=workspace, into=branch, doc=doc, status="open", limit=_CONFLICTS
+        "branchmind_graph_conflicts", workspace=workspace, into=branch, doc=doc, status="open", limit=_CONFLICTS_MAX
     )["conflicts"]
     titles = {node["id"]: node["title"] for node in nodes}
     return [{**one, "title": _title(one["key"], titles)} for one in found]
@@ -151,7 +155,7 @@ def show_log(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
     branches = _branches(context, workspace)
     if not branches:
-        return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
+        return _empty_page(context, request, workspace)
     branch = _branch_in_view(context, request, workspace)
     listed = context.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_MAX_CHARS)["docs"]
     docs = [one for one in listed if not one["doc"].endswith("graph")]
@@ -162,7 +166,7 @@ def show_log(context: PageContext, request: PageRequest) -> Response:
         workspace=workspace,
         branch=branch,
         doc=doc,
-        limit=_ENTRIES if chosen is None else 1,
+        limit=_ENTRIES_MAX if chosen is None else 1,
         cursor=cursor if chosen is None else chosen + 1,
         max_chars=_MAX_CHARS if chosen is None else None,
     )

@@ -144,8 +144,8 @@ def _rows_of(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _with_observed(context: PageContext, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of the timeline with the title and the summary line of the record that reports them."""
     titles = _titles(context)
-    asked = sorted({row["source_record_id"] for row in rows})
-    found = context.call("retrieve_records", ids=asked, limit=_EVENTS)["records"] if asked else []
+    ids = sorted({row["source_record_id"] for row in rows})
+    found = context.call("retrieve_records", ids=ids, limit=_EVENTS)["records"] if ids else []
     records = {(record["workspace"], record["id"]): record for record in found}
     for row in rows:
         record = records.get((row["workspace"], row["source_record_id"]), {"type": row["subject"], "properties": {}})

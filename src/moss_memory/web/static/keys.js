@@ -74,7 +74,7 @@
     });
     const list = made("ul", { id: "palette-list", role: "listbox", "aria-label": "Found" });
     const dialog = made("dialog", { class: "sheet palette", "aria-label": "Jump to" }, input, list);
-    let asked = 0;
+    let latest = 0;
     let timer = 0;
 
     function choose(option) {
@@ -86,7 +86,7 @@
     }
 
     async function fill() {
-      const number = ++asked;
+      const number = ++latest;
       let items = [];
       try {
         const answer = await fetch(`${base}/palette?q=${encodeURIComponent(input.value)}`);
@@ -94,7 +94,7 @@
       } catch {
         // a server that does not answer is reported by the page
       }
-      if (number !== asked) return;
+      if (number !== latest) return;
       list.replaceChildren(
         ...items.map((item, index) => {
           const link = made("a", { href: base + item.path, tabindex: "-1" });
