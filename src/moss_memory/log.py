@@ -31,7 +31,7 @@ def log(level: int, message: str, *values: object) -> None:
 
 
 def _is_enabled(logging: ModuleType, level: int) -> bool:
-    """Return True if somebody asked for records of this level; take no lock.
+    """Return True if records of this level are enabled; take no lock.
 
     `getLogger` and `isEnabledFor` acquire the lock of `logging` before their `try`. An interrupt between the two leaves
     it acquired, and every later call of the process would hang.

@@ -83,8 +83,8 @@ def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
             folders.setdefault((commit, os.path.dirname(path)), []).append(path)
     if not folders:
         return
-    asked = b"".join([f"{commit}:{folder}\n".encode("utf-8", "surrogateescape") for commit, folder in folders])
-    answer = git.run("cat-file", "--batch", stdin=asked)
+    object_names = b"".join([f"{commit}:{folder}\n".encode("utf-8", "surrogateescape") for commit, folder in folders])
+    answer = git.run("cat-file", "--batch", stdin=object_names)
     at = 0
     for (commit, _), inside in folders.items():
         end = answer.index(b"\n", at)

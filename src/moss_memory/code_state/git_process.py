@@ -48,7 +48,7 @@ _FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin",
 
 
 class GitError(Exception):
-    """Why git gave no answer, in a few words."""
+    """The failure of a git command, with a short reason."""
 
 
 def find_git() -> str:
@@ -62,7 +62,7 @@ def find_git() -> str:
 
 
 class Git:
-    """Asks git about one work tree, with one time limit for all questions."""
+    """The git commands of one work tree, with a common time limit."""
 
     def __init__(self, folder: str, limit_s: float = LIMIT_S) -> None:
         self._folder = folder

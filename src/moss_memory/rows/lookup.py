@@ -34,8 +34,8 @@ class Address:
         self.name = name
         self.workspace = workspace
         if name is not None:
-            asked = DEFAULT_WORKSPACE if workspace is None else workspace
-            self.workspace_norm = normalize_workspace(asked, what=f"{at}workspace")
+            workspace_raw = DEFAULT_WORKSPACE if workspace is None else workspace
+            self.workspace_norm = normalize_workspace(workspace_raw, what=f"{at}workspace")
             self.name_norm = normalize_name(name, what=f"{at}name")
 
     def as_text(self) -> str:

@@ -56,9 +56,9 @@ def renamed_to(tx: ReadTransaction, rows: AddressedRows, address: Address, *, al
         f"where {table}.deleted_at is null and {table}.name_raw is not null{_and(also)} "
         f"and (old.name_raw <> {table}.name_raw or old.workspace_raw <> {table}.workspace_raw) order by old.row_id desc"
     )
-    asked = (address.workspace_norm, address.name_norm)
+    old_address = (address.workspace_norm, address.name_norm)
     for was_in, was, workspace, name in tx.rows(statement, _parameters(tx, also, family=rows.noun, most=NAMES_READ)):
-        if (normalize_workspace(was_in), normalize_name(was)) == asked:
+        if (normalize_workspace(was_in), normalize_name(was)) == old_address:
             return {"workspace": workspace, "name": name}
     return None
 

@@ -223,8 +223,8 @@ class Versioned:
     ) -> MossError:
         found = tx.value(f"select min(version) from versions where {self._of_row}", {"id": row["id"]})
         oldest = row["version"] if found is None else found
-        asked = "version of that time" if version is None else f"version {version}"
-        said = f"the {asked} of this {self.family} was erased" if erased else f"this {self.family} has no {asked}"
+        label = "version of that time" if version is None else f"version {version}"
+        said = f"the {label} of this {self.family} was erased" if erased else f"this {self.family} has no {label}"
         there = f"versions {oldest} to {row['version']}" if oldest < row["version"] else f"version {oldest} only"
         return MossError(
             "NOT_FOUND",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 1000
 OPERATORS = ("AND", "OR", "NOT")
 ENOUGH_WORDS = 3
-"""In a query of at least this many words an unbalanced quote is text, and without hits it is asked as a question."""
+"""In a query of at least this many words an unbalanced quote is text, and without hits it is searched as a question."""
 
 
 class Query:
@@ -52,7 +52,7 @@ class Query:
         self.unwanted = unwanted
         """The operands of NOT, which no hit may match; for searches by `words` and `meaning`."""
         self.relaxed = relaxed
-        """The same words as a natural question, to be asked if the expression has no hits."""
+        """The same words as a natural question, to be searched if the expression has no hits."""
 
 
 class Token:

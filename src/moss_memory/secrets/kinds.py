@@ -1,4 +1,4 @@
-"""The kinds of credentials that Moss knows by the shape of their values.
+"""The kinds of credentials that Moss detects by the shape of their values.
 
 Every pattern takes linear time: a repetition has an upper limit, or it ends the pattern. They are compiled for ASCII,
 at the first text that holds one of their literals.

@@ -17,8 +17,11 @@ _BLOCK_LINE = 60
 BLOCK_CHARS = 40
 SHORTEST = 16
 """The length of the shortest credential that is known by its shape."""
-_SAMPLE = 200
+_RANDOM_SAMPLE = 400
+_KEY_SAMPLE = 200
 """Randomness is measured on the first characters, so that a long run takes no more time than a short one."""
+_LINE_MAX = 400
+"""The part of the line before that is searched for its beginning."""
 _BASE64_SIGNS = frozenset("+/-_")
 
 
@@ -35,7 +38,7 @@ def is_random(value: str, prefix: str = "") -> bool:
     Words have few digits and capitals: without a digit, every fourth character must be of another class than the next.
     Keys with a prefix of capitals consist of capitals and may have no digit.
     """
-    sample = value[:400]
+    sample = value[:_RANDOM_SAMPLE]
     commonest = max(map(sample.count, set(sample)))
     if 3 * commonest > len(sample) or len(set(sample)) < min(8, len(sample) // 3):
         return False
@@ -56,10 +59,10 @@ def is_key(value: str) -> bool:
     """Return True if a run is a key, and not a word, a path, a version or the name of a file.
 
     Keys mix digits with letters. The fewer groups of digits a value has, the more often its characters must change
-    class: after every second one for one group (`checkout2026Release`), third for two, fourth for three and more. A
-    hexadecimal number must have 32 digits, because shorter ones are commits and colours.
+    class: after half of them for one group (`checkout2026Release`), three eighths for two, a quarter for three and
+    more. A hexadecimal number must have 32 digits, because shorter ones are commits and colours.
     """
-    part = max(value[:_SAMPLE].split("."), key=len)
+    part = max(value[:_KEY_SAMPLE].split("."), key=len)
     if len(part) < SHORTEST or value.startswith("eyJ") or compiled("[0-9]").search(part) is None:
         return False
     if compiled(r"[A-Za-z0-9+/]*|[\w~+-]*").fullmatch(part) is None or not is_random(part):
@@ -68,7 +71,7 @@ def is_key(value: str) -> bool:
         return len(part) >= 32 and not part.replace("-", "").isdigit()
     groups = len(compiled(r"[0-9]{1,200}+").findall(part))
     eighths = 4 if groups < 2 else 3 if groups == 2 else 2
-    return groups >= 1 and 8 * class_changes(part) >= eighths * len(part)
+    return 8 * class_changes(part) >= eighths * len(part)
 
 
 def is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
@@ -80,7 +83,7 @@ def is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
     if not prefix.isalnum():
         return False
     if is_after_base64(text, start):
-        return not _line_begins(text, start, prefix)
+        return not _previous_line_begins_with(prefix, text, start)
     if text[start - 1 : start] in _BASE64_SIGNS and is_after_base64(text, _run_start(text, start)):
         return True
     after = compiled(  # the rest of this line, its end (also as `\\n` in JSON), and the next line of base64
@@ -90,18 +93,22 @@ def is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
 
 
 def _is_inside_base64(text: str, start: int) -> bool:
-    """Return True if a character of base64 precedes an offset, and much base64 before that."""
-    before = text[max(0, start - _BLOCK_LINE) : start]
+    """Return True if at least `BLOCK_CHARS` characters of base64 end at an offset with one that is not alphanumeric."""
+    before = _line_before(text, start)
     if before[-1:].isalnum():
         return False
     inside = compiled(rf"[A-Za-z0-9+/]{{{BLOCK_CHARS},}}\Z|[\w-]{{{BLOCK_CHARS},}}\Z").search(before)
     return inside is not None and _is_base64(inside[0])
 
 
+def _line_before(text: str, start: int) -> str:
+    """Return the characters before an offset, as many as a line of base64 has."""
+    return text[max(0, start - _BLOCK_LINE) : start]
+
+
 def _run_start(text: str, start: int) -> int:
     """Return the start of the base64 that ends at an offset; it is at most one line long."""
-    before = text[max(0, start - _BLOCK_LINE) : start]
-    run = compiled(r"(?:\\n){0,1}([\w+/-]{1,60})\Z").search(before)
+    run = compiled(r"(?:\\n){0,1}([\w+/-]{1,60})\Z").search(_line_before(text, start))
     return start if run is None else start - len(run[1])
 
 
@@ -115,15 +122,15 @@ def is_after_base64(text: str, start: int) -> bool:
     return len(line) == _BLOCK_LINE and _is_base64(line)
 
 
-def _line_begins(text: str, start: int, prefix: str) -> bool:
-    """Return True if the line before begins with the same prefix: then it is a list of such values.
+def _previous_line_begins_with(prefix: str, text: str, start: int) -> bool:
+    """Return True if the line before an offset begins with the same prefix: then it is a list of such values.
 
     Prefixes that look like the base64 of zeros begin many lines of a binary.
     """
     if prefix.endswith("AA"):
         return False
     line_end = text.rfind("\n", max(0, start - 12), start)
-    line_start = text.rfind("\n", max(0, line_end - 400), line_end) + 1
+    line_start = text.rfind("\n", max(0, line_end - _LINE_MAX), line_end) + 1
     return text.startswith(prefix, line_start)
 
 

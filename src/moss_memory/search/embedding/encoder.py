@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 FLOOR = 0.2
-"""The least similarity of a hit. With the model of the extra, all answers among the first five of the test set are
-above it, and 0.25 would lose nine of 125; nine in ten unrelated texts are below."""
+"""The least similarity of a hit. In the test set, with the model of the extra, every answer among the first five is
+above it, and nine of ten unrelated texts are below. 0.25 would lose nine of 125 answers."""
 
 _REASON_CHARS = 300
 

@@ -34,7 +34,7 @@ class ServerClock:
         self._measured_s: float | None = None
 
     def measure(self, connection: Connection) -> None:
-        """Ask the server for its time; the answer counts for the midpoint of the round trip."""
+        """Measure the server's time; it counts for the midpoint of the round trip."""
         before_s = time.monotonic()
         row = connection.execute(f"select {CLOCK}").fetchone()
         assert row is not None, "the statement always gives one"

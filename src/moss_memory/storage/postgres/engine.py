@@ -145,7 +145,7 @@ class PostgresEngine:
         self._clock.measure(connection)
 
     def server_ms(self, monotonic_s: float, connection: Connection | None) -> int:
-        """Return the server's time at a moment of the monotonic clock; `connection` is one that may be asked."""
+        """Return the server's time at a moment of the monotonic clock; `connection` is one that may be queried."""
         if self._clock.is_stale():
             if connection is not None:
                 self._clock.measure(connection)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LAST = "\U0010ffff"
 """Appended to a prefix, the upper bound of all terms with this prefix."""
 _LOOK_UP = (
-    "select * from search_look_up({}, cast(:firsts as text[]), cast(:lasts as text[]), cast(:asked as text[]), {})"
+    "select * from search_look_up({}, cast(:firsts as text[]), cast(:lasts as text[]), cast(:terms as text[]), {})"
 )
 _BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[]))"
 _TERM, _BLOCK, _POSITIONED = 2, slice(3, 8), slice(3, 10)
@@ -69,19 +69,19 @@ class Index:
 
         Both take one message; `read` uses the prefetched blocks next.
         """
-        asked = list(dict.fromkeys(spans))
+        unique_spans = list(dict.fromkeys(spans))
         ahead = None if terms is None else set(terms)
-        edges = [_edges(span) for span in asked]
+        edges = [_edges(span) for span in unique_spans]
         values = {
             "firsts": [first for first, _ in edges],
             "lasts": [last for _, last in edges],
-            "asked": None if ahead is None else [key_of(term) for term in ahead],
+            "terms": None if ahead is None else [key_of(term) for term in ahead],
         }
         (rows,) = self._tx.together((_LOOK_UP.format(self._reading is None, positions), values))
         if self._reading is None:
             self._set_state(rows.pop(0))
         found = sorted({(row[_TERM], row[0]) for row in rows if row[_TERM] is not None})
-        for span in asked:
+        for span in unique_spans:
             self._terms[span] = [row for row in found if span[0] <= row[0] < span[1]]
         columns = _POSITIONED if positions else _BLOCK
         keys = set(keys_of([number for term, number in found if ahead is None or term in ahead]))

@@ -100,11 +100,10 @@ class PostgresTransaction(ReadTransactionBase):
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         return iter(self.execute(sql, parameters).fetchall())
 
-    def together(self, *asked: tuple[str, Parameters]) -> list[list[Row]]:
+    def together(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run several statements in one message and return the rows of each, in binary format."""
-        known = [(translate_sql(sql), given) for sql, given in asked]
-        statements = [(statement.sql, statement.values(given)) for statement, given in known]
-        cursors = self._send_all(statements, binary=True)
+        translated = [(translate_sql(sql), given) for sql, given in statements]
+        cursors = self._send_all([(one.sql, one.values(given)) for one, given in translated], binary=True)
         return [cursor.fetchall() for cursor in cursors]
 
     def begin_snapshot(self) -> None:

@@ -276,8 +276,8 @@ class SqliteWordQuery:
         spans = [WordRange(word, stem) for word, stem in zip(query.words, query.stems, strict=True)]
         terms = [connection.execute(_TERMS, (span.beginning, span.end)).fetchall() for span in spans]
         rows = forms_of(spans, terms)
-        asked = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
-        for word, found in zip(asked, rows, strict=True):
+        query_words = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
+        for word, found in zip(query_words, rows, strict=True):
             self.weight += word.idf
             if word.is_single:  # bm25 treats all words with this prefix as one form
                 found = [(form, max(count for _, count in found)) for form in word.forms]
