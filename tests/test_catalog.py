@@ -50,7 +50,7 @@ def test_a_tool_with_an_unknown_or_missing_trait_is_refused(traits: dict[str, An
 def test_a_tool_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = catalog.find("capsule_purge")
     alias = catalog.find("moss.purge")
-    monkeypatch.delattr(catalog, "module")
+    monkeypatch.delattr(catalog, "import_module")
     assert first is not None
     assert catalog.find("capsule_purge") is first
     assert catalog.find("moss.purge") is alias

@@ -20,9 +20,9 @@ if not TYPE_CHECKING:
         # A server answers its first message without the store; importing it here would cost a fifth of a start.
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from moss_memory.registry.tool_groups import module
+        from moss_memory.registry.tool_groups import import_module
 
-        return getattr(module(f"{__name__}.{_MODULES[name]}"), name)
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

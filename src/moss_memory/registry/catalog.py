@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 
 from .operation import Operation
-from .tool_groups import CHOOSES, GROUP_OF_TYPE, NEEDS, TOOL_GROUPS, module
+from .tool_groups import FAMILY_ARGUMENTS, FAMILY_NEEDED_BY, GROUP_OF_TYPE, TOOL_GROUPS, import_module
 from .tool_index import MODULES
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def _load(tool: str) -> Operation | None:
     else:  # a new tool is not in the generated index yet
         modules = next((family.modules for family in TOOL_GROUPS.values() if family.has(tool)), ())
     for module_name in modules:
-        found = getattr(module(module_name), tool, None)
+        found = getattr(import_module(module_name), tool, None)
         if isinstance(found, Operation):
             return _loaded.setdefault(tool, found)
     return None
@@ -68,7 +68,7 @@ def every_operation() -> list[Operation]:
         value
         for family in TOOL_GROUPS.values()
         for module_name in family.modules
-        for value in vars(module(module_name)).values()
+        for value in vars(import_module(module_name)).values()
         if isinstance(value, Operation) and value.body.__module__ == module_name
     ]
 
@@ -119,12 +119,12 @@ class DisabledTools:
 
     def accepts_argument(self, tool: str, argument: str) -> bool:
         """Return True unless an argument of a tool needs a disabled family."""
-        return NEEDS.get((tool, argument)) not in self.types
+        return FAMILY_NEEDED_BY.get((tool, argument)) not in self.types
 
     def allowed_values(self, tool: str, argument: str, values: list[str]) -> list[str]:
         """Return the values of an argument that name no disabled family."""
         over_several = not toolset_of(tool) or argument == "include"
-        if argument not in CHOOSES or not over_several:
+        if argument not in FAMILY_ARGUMENTS or not over_several:
             return values
         return [value for value in values if GROUP_OF_TYPE.get(value) not in self.types]
 
@@ -143,10 +143,10 @@ def resolve_proxy(
 
     Raise the `refusal` if `offered` does not find that tool; refuse a proxy that names a proxy.
     """
-    asked = operation.body(None, **operation.decode(arguments))
-    found = offered(asked["tool"])
+    forwarded = operation.body(None, **operation.decode(arguments))
+    found = offered(forwarded["tool"])
     if found is None:
-        raise refusal(asked["tool"], asked["arguments"])
+        raise refusal(forwarded["tool"], forwarded["arguments"])
     if found.proxy:
         raise invalid_request(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
-    return found, asked["arguments"]
+    return found, forwarded["arguments"]

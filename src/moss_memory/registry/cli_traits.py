@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .tool_groups import module
+from .tool_groups import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ PLAIN = Cli()
 def cli_function(path: str) -> Callable[..., Any]:
     """Import and return a function of `moss_memory.cli` by its path."""
     where, _, name = path.rpartition(".")
-    function: Callable[..., Any] = getattr(module(f"moss_memory.cli.{where}"), name)
+    function: Callable[..., Any] = getattr(import_module(f"moss_memory.cli.{where}"), name)
     return function
 
 

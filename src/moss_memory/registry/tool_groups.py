@@ -266,14 +266,15 @@ GROUP_OF_TYPE = {
 }
 """The family of each value that a `type`, `types` or `include` argument takes."""
 
-NEEDS = {("tasks_handoff", "as_capsule"): "capsule"}
+FAMILY_NEEDED_BY = {("tasks_handoff", "as_capsule"): "capsule"}
 """The family that an argument of a tool needs besides its own."""
 
-CHOOSES = ("type", "types", "include")
+FAMILY_ARGUMENTS = ("type", "types", "include")
 """Arguments whose values name families, in tools over several families."""
 
 
-def module(name: str) -> Any:
+def import_module(name: str) -> Any:
+    """Import a module and return it; raise an error with the advice if the process has no descriptor left."""
     try:
         __import__(name)  # waits if another thread is still importing it
     except OSError as error:

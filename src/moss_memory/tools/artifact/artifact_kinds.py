@@ -114,13 +114,13 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None,
 def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, str]]:
     """Return all violations of the schema with their paths in the data."""
     import jsonschema
-    from referencing.jsonschema import EMPTY_REGISTRY  # no remote references
+    from referencing.jsonschema import EMPTY_REGISTRY  # without it, a `$ref` could load a document from the network
 
     try:
         dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         validator = dialect(schema, registry=EMPTY_REGISTRY)
         found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
-    except Exception as error:
+    except Exception as error:  # an invalid schema or an unresolved `$ref`, of many types
         raise invalid_request(
             f"the kind's schema cannot be used ({type(error).__name__}); see `artifact_kinds`"
         ) from error

@@ -84,7 +84,7 @@ def _describe_append(answer: dict[str, Any], _: dict[str, Any]) -> str:
 @operation(
     mutates=True,
     scan_secrets=True,
-    check_own_limits=lambda call, values: check_capsule_size(call, values["content"]),
+    check_own_limits=lambda call, values: check_capsule_size(call.config, values["content"]),
     answers={
         "id": text("ULID"),
         "section_hit": text("the header as it is written in the capsule"),
@@ -131,7 +131,7 @@ def capsule_append(
     if target is None:
         raise _section_not_found(row["id"], section, [one.title for one in present], content, mode)
     text, replaced = append_to(row["capsule_text"], target, content, replace=mode == "replace")
-    check_capsule_size(tx, text)
+    check_capsule_size(tx.config, text)
     row |= text_columns(text)
     versioned.write_version(tx, row)
     answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}

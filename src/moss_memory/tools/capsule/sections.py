@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from moss_memory.config import Config
     from moss_memory.storage.call import CallContext
     from moss_memory.storage.engine import Transaction
 
@@ -48,7 +49,7 @@ def check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[
     """Return the columns of a text; refuse it if it is too large or lacks sections."""
     if not text.strip():
         raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
-    check_capsule_size(tx, text)
+    check_capsule_size(tx.config, text)
     if allow_thin:
         return text_columns(text)
     missing, unfilled = missing_sections(text), unfilled_sections(text)
@@ -60,8 +61,8 @@ def check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[
     return text_columns(text)
 
 
-def check_capsule_size(tx: Transaction | CallContext, text: str) -> None:
-    limit = tx.config.capsule_max_chars
+def check_capsule_size(config: Config, text: str) -> None:
+    limit = config.capsule_max_chars
     if len(text) > limit:
         raise MossError(
             "CAPSULE_TOO_LARGE",
@@ -73,7 +74,7 @@ def check_capsule_size(tx: Transaction | CallContext, text: str) -> None:
 
 def check_argument_size(call: CallContext, values: dict[str, Any]) -> None:
     """Refuse a capsule above the limit before its text is scanned for credentials."""
-    check_capsule_size(call, values.get("capsule_text", ""))
+    check_capsule_size(call.config, values.get("capsule_text", ""))
 
 
 def text_columns(text: str) -> dict[str, Any]:
@@ -177,7 +178,7 @@ def heading_title(line: str) -> str | None:
 
 
 def same_title(one: str, other: str) -> bool:
-    """Return True if two headers are equal except for case, spacing, bold marks and a trailing colon."""
+    """Return True if two titles are equal except for case, spacing, bold marks and a trailing colon."""
     return _normalize_title(one) == _normalize_title(other)
 
 

@@ -8,7 +8,7 @@ from moss_memory.registry.arguments import Id, Name, Workspace
 from moss_memory.registry.cli_traits import YES, Cli, switch
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, choice, flag, integer, object_of, texts
-from moss_memory.registry.tool_groups import module
+from moss_memory.registry.tool_groups import import_module
 from moss_memory.rows.bulk_changes import SCOPE, DryRun, is_not_dry_run
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import pluralize
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-What = Annotated[Literal["capsule", "artifact", "record", "note", "trace", "node", "task"], "of what"]
+What = Annotated[Literal["capsule", "artifact", "record", "note", "trace", "node", "task"], "the type"]
 ErasedVersion = Annotated[int, {"minimum": 1}, "only this earlier version"]
 InBranch = Annotated[str, "branch"]
 InDocument = Annotated[str, "document"]
@@ -149,11 +149,11 @@ def _from_hit(tx: ReadTransaction, type: str, named: dict[str, Any]) -> dict[str
         if not hit.startswith("STEP-") or "step_id" in named:
             return {**others, "target": hit}
         workspace = _workspace_of(tx, type, named)
-        target = module("moss_memory.tools.task.task_erase").target_of_step(tx, workspace, hit)
+        target = import_module("moss_memory.tools.task.task_erase").target_of_step(tx, workspace, hit)
         return {**others, "target": target, "step_id": hit}
     if not (hit.isascii() and hit.isdigit() and len(hit) <= _MAX_DIGITS):
         raise invalid_request(f"`id` of a {type} is its number, as a search hit has it", path="id")
-    workspace, doc = module("moss_memory.tools.reasoning.reasoning_erase").entry_location(tx, type, int(hit))
+    workspace, doc = import_module("moss_memory.tools.reasoning.reasoning_erase").entry_location(tx, type, int(hit))
     # A search returns entries of the trace as notes, too.
     return {"workspace": workspace, **({"doc": doc} if type == "note" else {}), **others, "seq": int(hit)}
 
@@ -171,7 +171,7 @@ def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> 
     if named.get("version") is not None:
         return erasure, workspace, []  # later versions contain the same text
     erased = named["target"] if type == "task" else None
-    handovers = module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
+    handovers = import_module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
     whole = erasure.combined_with([handovers.erasure()])
     quotes = quotes_of(
         tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _QUOTED_WHOLE
@@ -182,23 +182,23 @@ def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> 
 def _plan(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str]:
     """Return the deletion and its workspace; raise `NOT_FOUND` if the object does not exist."""
     if type in ("capsule", "artifact"):
-        versioned: Versioned = module(f"moss_memory.tools.{type}.{type}_rows").versioned
+        versioned: Versioned = import_module(f"moss_memory.tools.{type}.{type}_rows").versioned
         version = named.get("version")
         address = Address(named.get("id"), named.get("workspace"), named.get("name"))
         row = versioned.rows.find(tx, address, include_deleted=True)
         found = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
         return found, row["workspace_norm"]
     if type == "record":
-        erasing = module("moss_memory.tools.record.record_erase")
+        erasing = import_module("moss_memory.tools.record.record_erase")
         deletion: tuple[HardDelete, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
         return deletion
     workspace = _workspace_of(tx, type, named)
     if type == "task":
-        erasing = module("moss_memory.tools.task.task_erase")
+        erasing = import_module("moss_memory.tools.task.task_erase")
         return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace
     document = {"branch": named.get("branch"), "doc": named.get("doc")}
     if type == "node":
-        erasing = module("moss_memory.tools.reasoning.graph.node_erase")
+        erasing = import_module("moss_memory.tools.reasoning.graph.node_erase")
         return erasing.erase_node(tx, workspace, named.get("id"), **document), workspace
-    erasing = module("moss_memory.tools.reasoning.reasoning_erase")
+    erasing = import_module("moss_memory.tools.reasoning.reasoning_erase")
     return erasing.erase_entry(tx, workspace, type, **document, seq=named.get("seq")), workspace

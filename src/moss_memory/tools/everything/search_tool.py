@@ -21,7 +21,7 @@ from moss_memory.registry.responses import (
     number,
     text,
 )
-from moss_memory.registry.tool_groups import GROUP_OF_TYPE, SEARCH_SOURCES, SEARCH_TYPES, module
+from moss_memory.registry.tool_groups import GROUP_OF_TYPE, SEARCH_SOURCES, SEARCH_TYPES, import_module
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.rows.times import SECOND_US, instant_us
@@ -137,7 +137,7 @@ def moss_search(
     found: dict[str, dict[int, dict[str, Any]]] = {}
     for source in filters.sources:
         if rows := hits.rows(source):
-            load_documents = getattr(module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
+            load_documents = getattr(import_module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
             found[source] = load_documents(tx, rows)
     items = []
     for hit in hits.items:

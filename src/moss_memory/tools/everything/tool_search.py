@@ -64,20 +64,20 @@ def search_tools(question: str) -> list[str]:
             scores[name] = scores.get(name, 0.0) + weight
     if about_the_past:
         scores["moss_search"] = scores.get("moss_search", 0.0) + _PAST
-    asked = frozenset([word for stem in stems for word in object_stems().get(stem, ())])
-    factors = _factors(asked, asks_to_read(words, stems))
+    question_objects = frozenset([word for stem in stems for word in object_stems().get(stem, ())])
+    factors = _factors(question_objects, asks_to_read(words, stems))
     scores = {name: score * factors[name] for name, score in scores.items()}
     return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
 @functools.lru_cache(maxsize=256)
-def _factors(asked: frozenset[str], reads: bool | None) -> dict[str, float]:
+def _factors(question_objects: frozenset[str], reads: bool | None) -> dict[str, float]:
     """Return the factor of each tool for a question about these objects that asks to read, to write or neither."""
     factors = {}
     for operation in catalog.operations():
         factor, objects = 1.0, _objects_of(operation.name)
-        if asked and objects:
-            factor *= _SAME_OBJECT if objects & asked else _OTHER_OBJECT
+        if question_objects and objects:
+            factor *= _SAME_OBJECT if objects & question_objects else _OTHER_OBJECT
         if reads is not None:
             factor *= _SAME_INTENT if operation.only_reads == reads else _OTHER_INTENT
         factors[operation.name] = factor

@@ -22,7 +22,7 @@ from moss_memory.registry.responses import (
     moment,
     text,
 )
-from moss_memory.registry.tool_groups import module
+from moss_memory.registry.tool_groups import import_module
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_name, normalize_workspace, reference
 from moss_memory.rows.paging import Page
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-Family = Annotated[Literal["capsule", "artifact"], "of what"]
+Family = Annotated[Literal["capsule", "artifact"], "the family"]
 OldVersion = Annotated[int, {"minimum": 1}, "the version to go back to"]
-NewName = Annotated[str, "its name from now on"]
-NewWorkspace = Annotated[str, "where it is from now on"]
+NewName = Annotated[str, "the new name"]
+NewWorkspace = Annotated[str, "the new workspace"]
 
 _FAMILIES = ("capsule", "artifact")
 _ADDRESS = ("id", "workspace", "name", "fetch_key")
@@ -80,9 +80,13 @@ def _propose_type(tx: ReadTransaction, tool: str, arguments: dict[str, Any]) -> 
     return corrected_call(operation, {**arguments, "type": found}, f"is the same call for the {found} of that address")
 
 
+def _address_in(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: arguments[name] for name in _ADDRESS if arguments.get(name) is not None}
+
+
 def _propose_history(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """Return the next call after a refused revert: the same with its type, the versions, or the last changes."""
-    address = {name: arguments[name] for name in _ADDRESS if arguments.get(name) is not None}
+    address = _address_in(arguments)
     if not address:
         return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of the changed things")
     if arguments.get("version") is not None and (whole := _propose_type(tx, "moss_revert", arguments)) is not None:
@@ -97,7 +101,7 @@ def _find_type(tx: ReadTransaction, arguments: dict[str, Any]) -> str | None:
 
     Raise `MossError` if the address is invalid.
     """
-    address = {name: arguments[name] for name in _ADDRESS if arguments.get(name) is not None}
+    address = _address_in(arguments)
     key = address.get("fetch_key")
     held = next((one for one in _FAMILIES if isinstance(key, dict) and f"moss_{one}" in key), "capsule")
     values = moss_history.decode({**address, "type": held}, tx.config.workspace)
@@ -279,5 +283,5 @@ def _versioned(tx: ReadTransaction, family: str) -> Versioned:
     """Return the versioned rows of a family; refuse a disabled one."""
     if family in tx.config.disabled_types:
         raise invalid_request(f"`type` {family!r} is disabled by the configuration", path="type")
-    found: Versioned = module(f"moss_memory.tools.{family}.{family}_rows").versioned
+    found: Versioned = import_module(f"moss_memory.tools.{family}.{family}_rows").versioned
     return found

@@ -42,12 +42,12 @@ def advise_unknown(
 
     An error about something else keeps its advice, and so does one in an empty store, where no name can be mistaken.
     """
-    asked = values["workspace"]
-    norm = normalize_workspace(asked)
+    workspace = values["workspace"]
+    norm = normalize_workspace(workspace)
     if (
         not _is_about_content(error, operation.name)
         or "renamed_to" in (error.details or {})
-        or _is_same(asked, tx.config.workspace)
+        or _is_same(workspace, tx.config.workspace)
         or workspace_exists(tx, norm)
     ):
         return
@@ -56,7 +56,7 @@ def advise_unknown(
         return
     near = [latest_spelling(tx, one) for one in similar_workspaces(norm, known)]
     details = error.details or {}
-    error.message += f"; there is no workspace {asked[:100]!r}" + (f", the nearest is {near[0]!r}" if near else "")
+    error.message += f"; there is no workspace {workspace[:100]!r}" + (f", the nearest is {near[0]!r}" if near else "")
     named = [one for one in details.get("elsewhere", ()) if one["workspace"] in near]
     if named:
         error.details = {**details, "nearest": [f"{one['workspace']}/{one['name']}" for one in named]}
@@ -70,13 +70,13 @@ def advise_unknown(
 
 def advise_empty(tx: ReadTransaction, *, values: dict[str, Any], result: dict[str, Any]) -> None:
     """Add the nearest workspaces to an empty list as a `hint` if its workspace does not exist and the budget allows."""
-    asked = values["workspace"]
-    norm = normalize_workspace(asked)
-    if _is_same(asked, tx.config.workspace) or workspace_exists(tx, norm):
+    workspace = values["workspace"]
+    norm = normalize_workspace(workspace)
+    if _is_same(workspace, tx.config.workspace) or workspace_exists(tx, norm):
         return
     near = [repr(latest_spelling(tx, one)) for one in similar_workspaces(norm, all_workspaces(tx))]
     verb = "is" if len(near) == 1 else "are"
-    hint = f"there is no workspace {asked[:100]!r}; the nearest {verb} {', '.join(near)}"
+    hint = f"there is no workspace {workspace[:100]!r}; the nearest {verb} {', '.join(near)}"
     if near and ("budget" not in values or values["budget"].fits({**result, "hint": hint})):
         result["hint"] = hint
 

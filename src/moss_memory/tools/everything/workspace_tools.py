@@ -88,13 +88,13 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
 
 def figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
     """Return the counts of every workspace with content, by its normal form."""
-    closed = tx.config.disabled_types
+    disabled = tx.config.disabled_types
     found: dict[str, dict[str, int]] = {}
     for name, (family, _) in COUNTED.items():
-        if family not in closed:
+        if family not in disabled:
             for workspace, count, updated_at in tx.stream(sql[name], {"now": tx.now}):
                 _add_workspace(found, workspace, updated_at)[name] = count
-    if "reasoning" not in closed:
+    if "reasoning" not in disabled:
         for workspace, updated_at in tx.stream(sql["graphs"]):
             _add_workspace(found, workspace, updated_at)
     return found

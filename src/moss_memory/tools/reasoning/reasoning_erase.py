@@ -88,7 +88,7 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
 
 
 def _matches_document(found: str, type: str, doc: str | None) -> bool:
-    """Return true if an entry's document is the given one, or one of the type's documents if None."""
+    """Return True if an entry's document is the given one, or one of the type's documents if None."""
     if doc is not None:
         return found == doc
     return found != NOTES if type == "trace" else not found.endswith(TRACE)
@@ -97,7 +97,7 @@ def _matches_document(found: str, type: str, doc: str | None) -> bool:
 def shows_any(
     tx: ReadTransaction, open_view: OpenView, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]
 ) -> bool:
-    """Return true if no branch was named, or if the named branch wrote or shows one of the entries."""
+    """Return True if no branch was named, or if the named branch wrote or shows one of the entries."""
     if branch is None:
         return True
     view = open_view(tx, branch.branch_id, doc)

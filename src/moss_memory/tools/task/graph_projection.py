@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import BranchRow, DocumentRef
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.graph_keys import EDGE_SEPARATOR
@@ -16,7 +15,7 @@ from moss_memory.tools.reasoning.graph.node_versions import (
     stream_versions,
     write_versions,
 )
-from moss_memory.tools.task.model.task_rows import Task, find_task, sql, tasks_of_plan
+from moss_memory.tools.task.model.task_rows import Task, find_task, sql, task_key, tasks_of_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,9 +103,7 @@ def remove_task(tx: Transaction, workspace: str, task: Task) -> None:
 
 def _find_referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
     """Return the plan of a task and its dependents, whose graphs contain its node."""
-    ids = [
-        other for (other,) in tx.rows(sql["dependents"], {"workspace": normalize_workspace(workspace), "id": task.id})
-    ]
+    ids = [other for (other,) in tx.rows(sql["dependents"], task_key(workspace, task))]
     if task.parent_id is not None:
         ids.insert(0, task.parent_id)
     return [find_task(tx, workspace, one) for one in dict.fromkeys(ids)]

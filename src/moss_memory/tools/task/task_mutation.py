@@ -113,7 +113,7 @@ def record_task_event(
 
 
 def append_event(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, Any]) -> bool:
-    """Write an event into a trace document; return false if the document already contains it."""
+    """Write an event into a trace document; return False if the document already contains it."""
     there = tx.row(
         "select 1 from doc_entries where branch_id = :branch_id and doc = :doc and source_event_id = :event_id"
         " and written_as = 'event'",

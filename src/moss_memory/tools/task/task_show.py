@@ -10,7 +10,15 @@ from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.cursor_pages import CursorPage
 from moss_memory.tools.reasoning.notes.entries import last_entries
 from moss_memory.tools.task.model.leases import WHOLE_TASK, claims_on
-from moss_memory.tools.task.model.task_rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
+from moss_memory.tools.task.model.task_rows import (
+    CHECKPOINTS,
+    dependencies_of,
+    find_step,
+    find_task,
+    sql,
+    steps_of,
+    task_key,
+)
 
 from .graph_projection import task_document
 from .task_arguments import RequiredWorkspace, StepId, StepPath, TaskId
@@ -143,9 +151,7 @@ class TaskTree:
     def tasks(self) -> list[dict[str, Any]]:
         if self._task.kind != "plan":
             return []
-        rows = self._tx.rows(
-            sql["step_counts"], {"workspace": normalize_workspace(self._workspace), "id": self._task.id}
-        )
+        rows = self._tx.rows(sql["step_counts"], task_key(self._workspace, self._task))
         return [
             {"id": task_id, "title": title, "status": status, "steps_done": done, "steps_total": total}
             for task_id, title, status, total, done in rows
@@ -164,11 +170,11 @@ def _nest(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def notes_about(tx: ReadTransaction, workspace: str, task: Task, most: int) -> list[dict[str, Any]]:
     """Return the last notes about a plan or task, newest first; only those of `tasks_note` if reasoning is disabled."""
-    closed = "reasoning" in tx.config.disabled_types
+    disabled = "reasoning" in tx.config.disabled_types
     found = last_entries(
-        tx, task_document(workspace, task, "notes"), CursorPage(None, NOTES_SCANNED if closed else most)
+        tx, task_document(workspace, task, "notes"), CursorPage(None, NOTES_SCANNED if disabled else most)
     )
-    if not closed:
+    if not disabled:
         return found
     key = {"workspace": normalize_workspace(workspace), "address": task.id, "limit": NOTES_SCANNED}
     own = {json.loads(payload)["payload"].get("seq") for (payload,) in tx.rows(sql["note_events"], key)}

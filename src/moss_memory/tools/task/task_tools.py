@@ -25,6 +25,7 @@ from moss_memory.tools.task.model.task_rows import (
     save_task,
     sql,
     steps_of,
+    task_key,
     tasks_of_plan,
 )
 
@@ -377,7 +378,7 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
             raise mutation.conflict(f"{other.id} already depends on {task.id}; a circle would never end")
         if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
             raise mutation.conflict(f"{other.id} cannot be done before {task.id}; a circle would never end")
-    key = {"workspace": normalize_workspace(workspace), "id": task.id}
+    key = task_key(workspace, task)
     before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
     for position, other in enumerate(others):
@@ -391,8 +392,7 @@ def _refuse_open(mutation: Mutation) -> None:
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
         raise mutation.conflict(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
-    key = {"workspace": normalize_workspace(mutation.workspace), "id": task.id}
-    tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], key)]
+    tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], task_key(mutation.workspace, task))]
     if tasks:
         raise mutation.conflict(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
 
@@ -402,7 +402,7 @@ def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
     task.revision += 1
     event = record_task_event(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
     remove_task(tx, workspace, task)
-    key = {"workspace": normalize_workspace(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
+    key = {**task_key(workspace, task), "task_row": task.row_id, "row_id": task.row_id}
     for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
         tx.run(sql[query], key)
     tx.run(sql["delete_task"], key)

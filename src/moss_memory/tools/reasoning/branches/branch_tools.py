@@ -268,8 +268,8 @@ def _checkout(tx: ReadTransaction, workspace: str) -> str | None:
 
 
 def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
-    closed = "task" in tx.config.disabled_types
-    row = None if closed else tx.row(sql["last_task_event"], {"workspace": normalize_workspace(workspace)})
+    disabled = "task" in tx.config.disabled_types
+    row = None if disabled else tx.row(sql["last_task_event"], {"workspace": normalize_workspace(workspace)})
     if row is None:
         return None
     event_id, ts_ms = row

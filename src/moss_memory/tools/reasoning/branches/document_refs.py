@@ -65,7 +65,7 @@ class DocumentRef:
         raise unknown_doc(self.workspace, self.branch.name, self.doc)
 
     def always_exists(self) -> bool:
-        """Return true if the document reads as empty before the first write."""
+        """Return True if the document reads as empty before the first write."""
         if self.doc in STANDARD_DOCS or self.doc in self.own_docs:
             return True
         target = self.branch.name.partition("/")[2]

@@ -97,7 +97,7 @@ def branchmind_merge(
     """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merged, pagination = _merge_log(tx, workspace, from_, into, doc, page, dry_run=dry_run)
-    rest = {} if merged["merged"] or dry_run else _merge_rest(tx, workspace, from_, into)
+    rest = {} if merged["merged"] or dry_run else _propose_merge_of_rest(tx, workspace, from_, into)
     return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination, **rest}
 
 
@@ -211,7 +211,7 @@ def branchmind_merge_back(
     return {"from": from_, "into": base, **counts, "conflicts": conflicts}
 
 
-def _merge_rest(tx: Transaction, workspace: str, from_: str, into: str) -> dict[str, Any]:
+def _propose_merge_of_rest(tx: Transaction, workspace: str, from_: str, into: str) -> dict[str, Any]:
     """Return as `next` the call that merges the rest of a branch; empty if only its notes were to be merged."""
     source = find_branch(tx, workspace, from_)
     if source.base_id is None or branch_by_id(tx, source.base_id).name != into:
@@ -229,7 +229,7 @@ def _merge_rest(tx: Transaction, workspace: str, from_: str, into: str) -> dict[
 def _merge_log(
     tx: Transaction, workspace: str, from_: str, into: str, doc: str, page: CursorPage, *, dry_run: bool
 ) -> tuple[dict[str, int], dict[str, Any]]:
-    """Copy one page of the notes that only one branch shows; return the counts and the pagination."""
+    """Copy one page of the notes that `from` shows and `into` does not; return the counts and the pagination."""
     (_, source), (branch, destination) = find_two_views(tx, workspace, {"from": from_, "into": into}, doc, log_view)
     found = _oldest_notes(tx, source, destination, page)
     new = _select_new(tx, destination, found[: page.limit])
@@ -301,10 +301,11 @@ class _GraphMerge:
             # The common ancestor: the last state merged or rejected, else the state of the snapshot.
             row = tx.row(sql["reconciled"], {**self._row, "key": key})
             base = bases.get(key) if row is None else Version(row)
-            if theirs.state in (_state_or_absent(ours), _state_or_absent(base)):
+            our_state, base_state = _state_or_absent(ours), _state_or_absent(base)
+            if theirs.state in (our_state, base_state):
                 self._skipped += 1
                 self._record_agreement(theirs, ours)
-            elif _state_or_absent(ours) == _state_or_absent(base):
+            elif our_state == base_state:
                 self._merged.append(theirs)
             else:
                 self._record_conflict(base, theirs, ours)
@@ -390,7 +391,7 @@ def _select_new(tx: ReadTransaction, destination: View, notes: list[_MergeNote])
 
 
 def _has_copy(tx: ReadTransaction, view: View, origin: str) -> bool:
-    """Return true if a view shows an entry or a copy of it."""
+    """Return True if a view shows an entry or a copy of it."""
     _, branch_id, seq = origin.split(":")
     if view.shows(int(branch_id), int(seq)):
         return True

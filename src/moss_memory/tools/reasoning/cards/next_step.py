@@ -45,7 +45,7 @@ def next_call_for(
 
 
 class _NextStep:
-    """A walk from an open card along its links, with the cards that it passed."""
+    """The search for the next call along the links of an open card, with the cards that it passed."""
 
     def __init__(self, tx: ReadTransaction, view: View, documents: CardDocuments) -> None:
         self._tx = tx
@@ -113,7 +113,7 @@ class _NextStep:
     def _call_for_test(self, test: Version, linked: list[Version]) -> dict[str, Any]:
         results = [one.key for one in linked if one.type == "evidence"]
         if results:
-            reason = f"{results[0]} says what {test.key} showed"
+            reason = f"{results[0]} contains the result of {test.key}"
             return self._call_to_close(test, f"{results[0]} has its result", reason)
         card, links = {"title": f"Result of {_strip_title(test)}"}, {"supports": [test.key]}
         return self.call_to_write("evidence", card, links, "run the test and write down what it showed")
@@ -129,9 +129,8 @@ class _NextStep:
 
     def _call_for_question(self, question: Version, linked: list[Version]) -> dict[str, Any]:
         if any(one.type in ("hypothesis", "test", "evidence") for one in linked):
-            return self._call_to_decide(
-                question, {"answers": [question.key]}, "what was found answers it; say what was decided"
-            )
+            reason = "the findings answer it; say what was decided"
+            return self._call_to_decide(question, {"answers": [question.key]}, reason)
         card, links = {"title": f"Hypothesis for {_strip_title(question)}"}, {"supports": [question.key]}
         return self.call_to_write("hypothesis", card, links, "answer the question with a hypothesis")
 

@@ -92,7 +92,7 @@ class GraphBatch:
         return None if found is None or found.deleted else found
 
     def exists(self, key: str) -> bool:
-        """Return true if a node or edge exists or existed before."""
+        """Return True if a node or edge exists or existed before."""
         return key in self._pending or bool(current_versions(self.tx, self.view, [key]))
 
     def edges_at(self, id: str) -> list[Version]:

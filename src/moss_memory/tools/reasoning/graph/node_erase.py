@@ -159,7 +159,7 @@ class Nodes:
         return list(self._tx.stream(statement, {"branches": self.branches, "key": id}))
 
     def _is_own(self, id: str, entry: Any) -> bool:
-        """Return true if a trace entry belongs to the card in this graph and in no other.
+        """Return True if a trace entry belongs to the card in this graph and in no other.
 
         A copy made by a merge belongs to its original. An entry has the state of the card's first version; if several
         graphs have that state, or none, the entry belongs to the graph with the name of its trace.

@@ -98,7 +98,7 @@ class NodeFilters:
         return " and ".join(conditions), values
 
     def accept(self, node: Version) -> bool:
-        """Return true if the title or text contains the substring, compared with full Unicode case folding."""
+        """Return True if the title or text contains the substring, compared with full Unicode case folding."""
         return not self.text or any(self.text in (part or "").casefold() for part in (node.title, node.text))
 
 

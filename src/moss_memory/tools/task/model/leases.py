@@ -31,7 +31,7 @@ class Claim(NamedRow):
     sort_key: str | None
 
     def touches(self, step: Step | None) -> bool:
-        """Return true if the claim overlaps a step, its ancestors or descendants, or the whole task if None."""
+        """Return True if the claim overlaps a step, its ancestors or descendants, or the whole task if None."""
         if step is None or self.step_id == WHOLE_TASK or self.sort_key is None:
             return True
         own_key, other_key = f"{self.sort_key}.", f"{step.sort_key}."

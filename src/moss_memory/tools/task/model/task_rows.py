@@ -197,18 +197,19 @@ class Dependency(NamedRow):
     status: str
 
 
+def task_key(workspace: str, task: Task) -> dict[str, Any]:
+    """Return the parameters of a statement about a plan or task."""
+    return {"workspace": normalize_workspace(workspace), "id": task.id}
+
+
 def dependencies_of(tx: ReadTransaction, workspace: str, task: Task) -> list[Dependency]:
     """Return the dependencies of a plan or task in the given order."""
-    return list(
-        map(Dependency, tx.rows(sql["dependencies"], {"workspace": normalize_workspace(workspace), "id": task.id}))
-    )
+    return list(map(Dependency, tx.rows(sql["dependencies"], task_key(workspace, task))))
 
 
 def tasks_of_plan(tx: ReadTransaction, workspace: str, plan: Task) -> list[Task]:
     """Return the tasks of a plan, oldest first; empty if it is a task."""
-    return [
-        Task(row) for row in tx.rows(sql["tasks_of_plan"], {"workspace": normalize_workspace(workspace), "id": plan.id})
-    ]
+    return [Task(row) for row in tx.rows(sql["tasks_of_plan"], task_key(workspace, plan))]
 
 
 def focus_of(tx: ReadTransaction, workspace: str) -> str | None:

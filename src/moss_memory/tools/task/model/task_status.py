@@ -18,6 +18,7 @@ from .task_rows import (
     focus_of,
     sql,
     steps_of,
+    task_key,
     tasks_of_plan,
 )
 
@@ -41,12 +42,11 @@ class TaskStatus:
         self.tx = tx
         self.workspace = workspace
         self.task = task
-        key = {"workspace": normalize_workspace(workspace), "id": task.id}
         self._needs = dependencies_of(tx, workspace, task)
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
         counts = tx.row(sql["count_steps"], {"task_row": task.row_id})
         self._steps, self._done = counts or (0, 0)
-        found = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
+        found = tx.row(sql["next_task_of_plan"], task_key(workspace, task)) if task.kind == "plan" else None
         self._next_task = None if found is None else Task(found)
         self._focus = focus_of(tx, workspace)
         self._leaf = self._first_leaf()
@@ -56,13 +56,13 @@ class TaskStatus:
         return self.task.summary([needed.id for needed in self._needs])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fixed fields of the radar response."""
-        closed = "reasoning" in self.tx.config.disabled_types
+        """Return the fields of a radar that do not depend on its budget."""
+        disabled = "reasoning" in self.tx.config.disabled_types
         return {
             "workspace": self.workspace,
             "target": {name: getattr(self.task, name) for name in ("id", "kind", "title", "status", "revision")},
             "focus": self._focus,
-            **({} if closed else {"reasoning_ref": Reference(self.task).to_dict()}),
+            **({} if disabled else {"reasoning_ref": Reference(self.task).to_dict()}),
         }
 
     def radar(self) -> dict[str, Any]:
@@ -113,7 +113,12 @@ class TaskStatus:
         unmet = self._unmet()
         if unmet:
             return unmet[0].id
-        return self._next_task.id if self._leaf is None and self._next_task is not None else None
+        following = self._following_task()
+        return None if following is None else following.id
+
+    def _following_task(self) -> Task | None:
+        """Return the open task of the plan to go on with; None if an open step comes first or there is no task."""
+        return self._next_task if self._leaf is None else None
 
     def _next_here(self) -> dict[str, Any]:
         """Return the best next call for this plan or task itself."""
@@ -181,7 +186,7 @@ class TaskStatus:
         """Return who holds the work that comes now, as the end of a sentence; empty if nobody does."""
         if self.task.status == "DONE" or self._unmet():
             return ""
-        task = self._next_task if self._leaf is None and self._next_task is not None else self.task
+        task = self._following_task() or self.task
         held = next((claim for claim in claims_on(self.tx, task) if claim.touches(self._leaf)), None)
         if held is None:
             return ""
@@ -192,8 +197,7 @@ class TaskStatus:
         return [needed for needed in self._needs if needed.status != "DONE" and needed.id != self.task.parent_id]
 
     def _has_tasks(self) -> bool:
-        key = {"workspace": normalize_workspace(self.workspace), "id": self.task.id}
-        return self.tx.row(sql["tasks_of_plan"], key) is not None
+        return self.tx.row(sql["tasks_of_plan"], task_key(self.workspace, self.task)) is not None
 
     def _first_leaf(self) -> Step | None:
         """Return the first open step without open substeps, preferably an unblocked one, or None."""
@@ -220,7 +224,7 @@ def choose_open(tx: ReadTransaction, workspace: str) -> tuple[str | None, str]:
             for query in ("last_worked_on", "last_created"):
                 last: str | None = tx.value(sql[query].filled(counts=counts), key)
                 if last is not None:
-                    return last, "last_worked_on"
+                    return last, "last_worked_on"  # its creation counts as work
     return None, ""
 
 
