@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 _CALLS = (NEXT_CALL, FETCH_CALL)
 
 
-def fetch_call(tool: str, arguments: dict[str, Any]) -> Proposal:
-    """Return the `fetch` of a search hit: the call that loads it."""
-    return {"tool": tool, "arguments": arguments}
-
-
 def filter_next_calls(
     answer: dict[str, Any], schema: ResponseSchema, change: Callable[[Proposal], Proposal | None]
 ) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def revoke_token(tx: Transaction, *, name: str) -> dict[str, Any]:
     if not tx.run("delete from access_tokens where name = :name", {"name": name}):
         known = [found for (found,) in tx.rows("select name from access_tokens order by name")]
         like = closest_match(name, known, cutoff=0.6)
-        hint = f"; the closest_match is {like!r}" if like else ""
+        hint = f"; the closest is {like!r}" if like else ""
         raise MossError("NOT_FOUND", f"there is no token named {name[:100]!r}{hint}; `moss token list` names all")
     tx.set_event_subject(address=name)
     return {"name": name, "revoked": True}

@@ -143,7 +143,7 @@ def test_the_keys_of_a_bad_file_are_not_taken_for_options(filled: Cli) -> None:
 def test_records_are_a_table_of_names_and_summaries(filled: Cli) -> None:
     listing = filled("record", "find", "--table").out.partition("\n\n")[0]
     header, *rows = listing.splitlines()
-    assert header.split() == ["type", "title", "status", "says", "workspace", "submitted", "id"]
+    assert header.split() == ["type", "title", "status", "text", "workspace", "submitted", "id"]
     uuid = r"[\da-f]{8}-[\da-f-]{27}"
     when = r"\d{4}-\d\d-\d\d \d\d:\d\d"
     expected = [
@@ -162,7 +162,7 @@ def test_entities_are_a_table_with_their_number_of_observations(filled: Cli) -> 
     assert re.search(r"^feature_unit +FU-062 +deployed +Rotate .* +default +2 +ent_[\da-f]{32}$", shown, re.MULTILINE)
     assert shown.endswith("\n\n2 of 2\n")
     plain = filled("record", "entities", "--no-include-snapshots", "--table", "--limit", "1").out
-    assert plain.splitlines()[0].split() == ["type", "workspace", "told", "id"]
+    assert plain.splitlines()[0].split() == ["type", "workspace", "seen", "id"]
     assert plain.endswith("\n\n1 of 4; more with --offset 1\n")
 
 
@@ -238,8 +238,8 @@ def test_hostile_text_in_a_record_cannot_control_a_terminal(cli: Cli) -> None:
 def test_a_record_of_any_shape_has_a_row() -> None:
     assert table_row({"properties": {}})["title"] is None
     assert table_row({"properties": {"count": 3, "made_at": "2025-12-01", "topic": "tokens"}})["title"] == "tokens"
-    assert table_row({"properties": {"count": 3, "topic": "tokens"}})["says"] == "count 3"
-    assert table_row({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["says"] == "flags [true]"
+    assert table_row({"properties": {"count": 3, "topic": "tokens"}})["summary"] == "count 3"
+    assert table_row({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["summary"] == "flags [true]"
     huge = {"records": [{"id": "i", "type": "t", "properties": {"id": "x" * 900_000, "text": "y z" * 300_000}}]}
     assert max(map(cells, as_table(["record", "find"], huge, width=80).splitlines())) <= 80
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.lookup import row_address
 
 TYPE_CHECKING = False
@@ -25,7 +24,7 @@ def artifact_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dic
         row["row_id"]: {
             "id": row["id"],
             "workspace": row["workspace_raw"],
-            "fetch": fetch_call("artifact_fetch", row_address(row)),
+            "fetch": {"tool": "artifact_fetch", "arguments": row_address(row)},
             "at": row["updated_at"],
             "title": row["name_raw"] or f"{row['kind']} {row['id']}",
             "kind": row["kind"],

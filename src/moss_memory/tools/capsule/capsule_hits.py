@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.lookup import row_address
 from moss_memory.search.query import parse_query
 from moss_memory.search.request import SearchRequest, search
@@ -51,7 +50,7 @@ def search_capsules(
             "snippet": snippet(row["capsule_text"], hits.matcher, offset=hit.offset),
             "score": hit.score,
             "at": row["updated_at"],
-            "fetch": fetch_call("capsule_fetch", row_address(row)),
+            "fetch": {"tool": "capsule_fetch", "arguments": row_address(row)},
         }
         items.append(item)
     pagination = page.answer(returned=len(items), total=hits.total)
@@ -64,7 +63,7 @@ def capsule_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict
         row_id: {
             "id": row["id"],
             "workspace": row["workspace_raw"],
-            "fetch": fetch_call("capsule_fetch", row_address(row)),
+            "fetch": {"tool": "capsule_fetch", "arguments": row_address(row)},
             "at": row["updated_at"],
             "title": row["title"] or row["name_raw"] or row["id"],
             "version": row["version"],

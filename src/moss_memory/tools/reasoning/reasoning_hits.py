@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.next_calls import fetch_call
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, BranchRow
 from moss_memory.tools.reasoning.branches.visibility import find_showing_branch
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -34,7 +33,7 @@ def note_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
         found[seq] = {
             "id": str(seq),
             "workspace": workspace,
-            "fetch": fetch_call("branchmind_show", arguments),
+            "fetch": {"tool": "branchmind_show", "arguments": arguments},
             "at": at,
             "title": title or content.strip().partition("\n")[0][:100],
             "text": content,
@@ -60,7 +59,10 @@ def node_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
     for seq, workspace, branch, doc, key, kind, status, title, text, at in rows:
         document = {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]}
         hit = {
-            **(_task_hit(workspace, doc, key) or {"id": key, "fetch": fetch_call("branchmind_graph_query", document)}),
+            **(
+                _task_hit(workspace, doc, key)
+                or {"id": key, "fetch": {"tool": "branchmind_graph_query", "arguments": document}}
+            ),
             "workspace": workspace,
             "at": at,
             "title": title or key,
@@ -79,7 +81,7 @@ def _task_hit(workspace: str, doc: str, key: str) -> dict[str, Any] | None:
         return None
     target = {"workspace": workspace, "target": identity if kind == "task" else doc.removesuffix("-graph")}
     arguments = target if kind == "task" else {**target, "step_id": identity}
-    return {"type": "task", "id": identity, "fetch": fetch_call("tasks_show", arguments)}
+    return {"type": "task", "id": identity, "fetch": {"tool": "tasks_show", "arguments": arguments}}
 
 
 def _find_successors(tx: ReadTransaction, row_ids: list[int]) -> dict[int, str]:

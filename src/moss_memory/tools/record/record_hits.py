@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.times import SECOND_US, instant_us
 
 from .capabilities import registry_of
@@ -77,7 +76,7 @@ def record_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[
         row_id: {
             "id": payload_id,
             "workspace": workspace,
-            "fetch": fetch_call("retrieve_records", {"workspace": workspace, "ids": [payload_id]}),
+            "fetch": {"tool": "retrieve_records", "arguments": {"workspace": workspace, "ids": [payload_id]}},
             "at": times[row_id],
             "title": (title or payload_id)[:200],
             "kind": kind,

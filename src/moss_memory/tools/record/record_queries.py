@@ -6,7 +6,6 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import truncate_page
-from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_instant, format_time
 
@@ -135,7 +134,7 @@ class RecordFilters:
         times = times_of(tx, chosen)
         found = {}
         for row_id, *row in rows:
-            fetch = fetch_call("retrieve_records", {"workspace": row[2], "ids": [row[0]]})
+            fetch = {"tool": "retrieve_records", "arguments": {"workspace": row[2], "ids": [row[0]]}}
             found[row_id] = {**_record_response(row), "at": times[row_id], "fetch": fetch}
         has_more = offset + len(chosen) < hits.total
         pagination = {"limit": limit, "offset": offset, "has_more": has_more, "total": hits.total}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SUMMARY_COLUMNS = (
     TableColumn("title", min_width=16),
     TableColumn("status", drop_rank=6),
-    TableColumn("says", min_width=24, drop_rank=4, max_width=LONG),
+    TableColumn("summary", "text", min_width=24, drop_rank=4, max_width=LONG),
     TableColumn("workspace", min_width=8, drop_rank=7),
 )
 """The columns of tables that come from a body."""
@@ -94,7 +94,7 @@ ENTITY = ResponseSchema(
     table=(
         TableColumn("entity_type", "type", drop_rank=4),
         *_SUMMARY_COLUMNS,
-        TableColumn("observation_count", "told", drop_rank=8),
+        TableColumn("observation_count", "seen", drop_rank=8),
         TableColumn("entity_id", "id", drop_rank=9),
     ),
     row=_row,

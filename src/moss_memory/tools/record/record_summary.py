@@ -23,7 +23,7 @@ def table_row(item: dict[str, Any]) -> dict[str, Any]:
         text = _text(value)
         if text and name not in (title_field, "status") and not _is_time(name):
             rest.append(text if " " in text else f"{name} {text}")  # a single word gets the name of its field
-    row = {**item, "title": title_of(body), "says": "; ".join(rest) or None}
+    row = {**item, "title": title_of(body), "summary": "; ".join(rest) or None}
     if "status" in body:
         row["status"] = _text(body["status"])
     if isinstance(item.get("created_at"), str):
