@@ -147,12 +147,13 @@ def test_the_palette_and_the_map_show_names_as_text(
             break
     assert named, "no dot was named"
     page.keyboard.press("Control+k")
-    for asked in ("alert", "script onerror", WORKSPACE):
-        page.locator(".palette input").fill(asked)
+    for query in ("alert", "script onerror", WORKSPACE):
+        with page.expect_response(lambda answer: "/palette?q=" in answer.url):
+            page.locator(".palette input").fill(query)
         page.wait_for_selector(".palette li a")
         assert page.locator(".palette ul *:not(li, a, span)").count() == 0
-        for found in page.locator(".palette li a").all():
-            assert (found.get_attribute("href") or "").startswith(BASE + "/")
+        links = page.locator(".palette li a").evaluate_all("links => links.map((one) => one.getAttribute('href'))")
+        assert all(link.startswith(BASE + "/") for link in links)
     tab.close()
     assert tab.troubles == []
 
