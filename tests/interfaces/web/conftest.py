@@ -76,9 +76,9 @@ def server(store: Store) -> Iterator[PagesServer]:
 
 
 @pytest.fixture
-def tab(server: PagesServer) -> Iterator[Tab]:
+def tab(browser: Browser, server: PagesServer) -> Iterator[Tab]:
     """Open a new tab; any error in it fails the test."""
-    opened = Tab(CHROMIUM.shared_context(server.address), server.origin, server.address)
+    opened = Tab(browser, server.origin, server.address)
     yield opened
     opened.close()
     assert opened.troubles == []
