@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -478,6 +479,7 @@ def check_odd(tmp_path: Path, out: Path, name: str, odd: Iterator[tuple[str, lis
     for what, changed in odd:
         (out / name).write_text("\n".join(changed) + "\n")
         home = tmp_path / f"{name.replace('/', ' ')} {came_in}"
+        home.mkdir(mode=0o700, exist_ok=True)
         with open_test_store(str(home), Clock()) as other:
             said = outcome_of(other.import_folder, str(out))
             assert said in ("", "INVALID_REQUEST", "CONFLICT"), (name, what)
@@ -486,6 +488,8 @@ def check_odd(tmp_path: Path, out: Path, name: str, odd: Iterator[tuple[str, lis
                 for tool, arguments in questions(other.config.home):
                     answered = outcome(other, tool, arguments)
                     assert getattr(answered, "code", "") != "INTERNAL", (name, what, tool)
+        if not said:
+            shutil.rmtree(home)  # the next variant uses its database
 
 
 def outcome_of(call: Callable[..., Any], *arguments: str) -> str:
