@@ -6,7 +6,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compile now: if PYTHONDONTWRITEBYTECODE is set, every start would compile all modules again.
 COMPILE = $(BIN)/python -m compileall -q src
 # pytest caches its rewritten modules; it rewrites those of Hypothesis and of all tests in each process otherwise.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadgroup
+# A worker runs whole files, so the fixtures of a module are made once.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: run test test-all coverage check format bench soak failover clients docs dist pictures clean
 
@@ -29,8 +30,8 @@ test-all: $(VENV)/.developed ## run everything: complete kill matrices, all exam
 
 coverage: $(VENV)/.developed ## run the reduced selection on both engines and print the lines that no test reaches
 	rm -rf .coverage_cache && mkdir .coverage_cache
-	-$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
-	-$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup --engine=postgres --door=store tests/postgres
+	-$(BIN)/python -m coverage run -m pytest -n auto --dist loadfile
+	-$(BIN)/python -m coverage run -m pytest -n auto --dist loadfile --engine=postgres --door=store tests/postgres
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 

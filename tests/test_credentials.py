@@ -182,7 +182,6 @@ def _binaries() -> list[bytes]:
     return [path.read_bytes()[:300_000] for path in found if path.is_file() and path.stat().st_size > 4_000][:200]
 
 
-@pytest.mark.xdist_group("binaries")  # one worker, so that they are read once
 @pytest.mark.parametrize(
     ("share", "width", "line_end", "signs"),
     [

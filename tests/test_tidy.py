@@ -14,16 +14,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import moss_memory
 from contract.doors import FULL
 from moss_memory.errors import STATUS
 from moss_memory.registry import catalog
 from moss_memory.storage.queries import load_queries
 from support.of_every import of_every
-
-pytestmark = pytest.mark.xdist_group("layout")  # one worker, so that each module is parsed once
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "moss_memory"

@@ -17,8 +17,6 @@ import pytest
 from moss_memory import open_store
 from support.timeouts import TIMEOUT_S
 
-pytestmark = pytest.mark.xdist_group("orchestrators")  # one worker, so that its fixtures run once
-
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 EXAMPLES = ROOT / "docs" / "examples"

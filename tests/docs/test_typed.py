@@ -12,8 +12,6 @@ from docs.typed import STUB, generated
 import moss_memory
 from support.timeouts import TIMEOUT_S
 
-pytestmark = pytest.mark.xdist_group("stub")  # one worker, so that its fixtures run once
-
 RIGHT = """
 from moss_memory import open_store
 store = open_store()

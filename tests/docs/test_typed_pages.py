@@ -20,7 +20,6 @@ from support.timeouts import TIMEOUT_S
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.xdist_group("typed pages")  # one worker, so that each page runs once
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -76,8 +76,8 @@ def test_a_search_with_hits_passes_through_few_files(context: ServerContext) -> 
     found: list[dict[str, Any]] = []
     walk = Walk().record(lambda: found.append(store.call("moss_search", {"query": "decisions of the work"})))
     assert found[0]["items"]
-    assert len(walk.files) <= 26, list(walk.files)
-    assert walk.switches <= 102
+    assert len(walk.files) <= 25, list(walk.files)
+    assert walk.switches <= 97
 
 
 def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(

@@ -15,8 +15,6 @@ from moss_memory.search.query import parse_query
 from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
 from moss_memory.store import Store
 
-pytestmark = pytest.mark.xdist_group("recall")  # one worker, so that the notes are embedded once
-
 QUESTIONS, KEYWORDS = notes("questions", "questions"), notes("keywords", "keywords")
 AT_LEAST = {
     ("questions", "keyword"): 0.12,
