@@ -16,7 +16,7 @@ class PolledLock:
         os.makedirs(home, mode=0o700, exist_ok=True)
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
-    def hold(self, before_release: Any = None) -> PolledLock:
+    def new_hold(self, before_release: Any = None) -> PolledLock:
         return self
 
     def __enter__(self) -> PolledLock:
