@@ -99,6 +99,25 @@ def test_a_call_with_an_idempotency_key_is_found_by_that_key(
     assert caught.value.details == {"call_id": "mine"}
 
 
+def test_a_call_that_may_be_committed_is_not_reported_as_cancelled(store: Store, proxy: CuttingProxy, url: str) -> None:
+    proxy.next, proxy.turns_away = Cut.ANSWER, True
+    with psycopg.connect(url) as beside, ThreadPoolExecutor() as pool:
+        call = pool.submit(keep, store, "kept", cancelled=lambda: proxy.cuts > 0)
+        wait_until(lambda: proxy.turned_away > 0, "the call is not retried")
+        beside.execute("select enter_write('w', 1000)")
+        proxy.turns_away = False
+        wait_until(lambda: call.done() or has_waited_for_a_lock(url), "the retry does not wait for the lock")
+        beside.rollback()
+        assert titles(url) == [("kept", call.result())]
+
+
+def has_waited_for_a_lock(url: str) -> bool:
+    """Return whether any process has waited for a lock for longer than the interval of checks for cancellation."""
+    waiting = f"{OTHERS} and wait_event_type = 'Lock' and now() - query_start > interval '0.7 s'"
+    with psycopg.connect(url) as connection:
+        return connection.execute(f"select 1 {waiting}").fetchone() is not None
+
+
 def test_a_connection_cut_during_a_call_does_not_make_it_fail(store: Store, url: str) -> None:
     ended = threading.Event()
 
@@ -137,8 +156,7 @@ def test_a_call_that_stops_waiting_for_a_standby_is_answered_only_once_it_is_rep
             ThreadPoolExecutor() as pool,
         ):
             keep(store, "first")
-            beside.execute("alter system set synchronous_standby_names = 'nobody'")
-            beside.execute("select pg_reload_conf()")
+            set_standbys(beside, "'nobody'")
             calls: list[Future[str]] = []
 
             def a_call_waits() -> bool:
@@ -147,16 +165,23 @@ def test_a_call_that_stops_waiting_for_a_standby_is_answered_only_once_it_is_rep
                     calls.append(pool.submit(keep, store, "kept"))
                 return bool(waiting_for_a_standby(beside))
 
-            wait_until(a_call_waits, "no call waits for a standby")
-            [pid] = waiting_for_a_standby(beside)
-            beside.execute("select pg_cancel_backend(%s)", (pid,))
-            wait_until(lambda: waiting_for_a_standby(beside) not in ([], [pid]), "the retry waits for no standby")
-            assert not calls[-1].done()
-            beside.execute("alter system reset synchronous_standby_names")
-            beside.execute("select pg_reload_conf()")
+            try:
+                wait_until(a_call_waits, "no call waits for a standby")
+                [pid] = waiting_for_a_standby(beside)
+                beside.execute("select pg_cancel_backend(%s)", (pid,))
+                wait_until(lambda: waiting_for_a_standby(beside) not in ([], [pid]), "the retry waits for no standby")
+                assert not calls[-1].done()
+            finally:
+                set_standbys(beside, "default")  # a call that waits would keep a failed test from ending
             assert titles(server.url) == [("kept", call.result()) for call in calls]
     finally:
         server.close()
+
+
+def set_standbys(beside: Any, names: str) -> None:
+    """Set the standbys that each commit waits for."""
+    beside.execute(f"alter system set synchronous_standby_names = {names}")
+    beside.execute("select pg_reload_conf()")
 
 
 def waiting_for_a_standby(beside: Any) -> list[int]:
