@@ -111,6 +111,21 @@ def test_a_call_that_may_be_committed_is_not_reported_as_cancelled(store: Store,
         assert titles(url) == [("kept", call.result())]
 
 
+def test_a_call_that_may_be_committed_is_not_reported_as_refused_by_a_lock(
+    store: Store, proxy: CuttingProxy, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry, "IN_DOUBT_TIMEOUT_S", 1.0)
+    proxy.next, proxy.turns_away = Cut.ANSWER, True
+    with psycopg.connect(url) as beside, ThreadPoolExecutor() as pool:
+        call = pool.submit(keep, store, "kept", wait=False)
+        wait_until(lambda: proxy.turned_away > 0, "the call is not retried")
+        beside.execute("select enter_write('w', 1000)")
+        proxy.turns_away = False
+        with pytest.raises(MossError) as caught:
+            call.result()
+    assert caught.value.code == "STORAGE_UNKNOWN"
+
+
 def has_waited_for_a_lock(url: str) -> bool:
     """Return whether any process has waited for a lock for longer than the interval of checks for cancellation."""
     waiting = f"{OTHERS} and wait_event_type = 'Lock' and now() - query_start > interval '0.7 s'"
