@@ -309,6 +309,14 @@ def test_a_copied_file_with_another_id_is_another_capsule(store: Store, other: S
     assert {item["name"] for item in other.call("capsule_list", {})["items"]} == {"auth", "copied"}
 
 
+def test_copied_files_with_the_same_number_are_both_imported(other: Store, out: Path) -> None:
+    """A file of the first layout has its number in its front matter, so a copy by hand has the same."""
+    for name in ("auth", "copied"):
+        write(out, f"w/{name}.md", "---\nrow_id: 7\n---\ntext")
+    other.import_folder(str(out))
+    assert {item["name"] for item in other.call("capsule_list", {"workspace": "w"})["items"]} == {"auth", "copied"}
+
+
 BAD_FILES = {
     "not utf-8": b"\xff\xfe",
     "blank name": b'---\nname: " "\n---\nx',
