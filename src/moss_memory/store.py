@@ -404,15 +404,35 @@ class Store(Maintenance, Tools):
         return found
 
     def write(
-        self, body: Callable[..., Result], *, what: str, timeout_s: float = WRITE_TIMEOUT_S, **values: Any
+        self,
+        body: Callable[..., Result],
+        *,
+        what: str,
+        repeatable: bool = False,
+        timeout_s: float = WRITE_TIMEOUT_S,
+        **values: Any,
     ) -> Result:
-        """Run a write that is no tool in one transaction with its event; errors name it by `what`."""
+        """Run a write that is no tool in one transaction with its event; errors name it by `what`.
+
+        After a lost COMMIT a `repeatable` body runs again; another one runs only if the first attempt was not
+        committed, and its result must be JSON.
+        """
         if self._read_only:
             raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
+        once: IdempotentCall | None = None
+        if self._engine.can_lose_commits and not repeatable:
+            from moss_memory.storage.idempotency import IdempotentCall, new_key
+
+            once = IdempotentCall(new_key(), what, values, {}, is_generated=True)
 
         def run(tx: Transaction) -> Result:
+            stored = None if once is None else once.claim_or_stored_answer(tx)
+            if stored is not None:
+                committed: Result = stored["result"]
+                return committed
             result = body(tx, **values)
-            tx.append_event(what)
+            if tx.append_event(what) and once is not None:
+                once.store_answer(tx, {"result": result})
             return result
 
         with ErrorTranslation(self._engine, what):

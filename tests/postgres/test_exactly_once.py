@@ -15,6 +15,7 @@ import pytest
 
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
+from moss_memory.storage import server_tables
 from moss_memory.storage.postgres import retry
 from moss_memory.store import Store
 from support.cutting_proxy import Cut, CuttingProxy
@@ -87,6 +88,17 @@ def test_a_call_with_an_unknown_outcome_is_reported_and_safe_to_repeat(
         proxy.turns_away = False
         once = keep(store, f"{number}", idempotency_key=caught.value.details["call_id"])
         assert titles(url)[number:] == [(f"{number}", once)]
+
+
+def test_a_token_whose_commit_is_cut_off_is_made_and_revoked_once(store: Store, proxy: CuttingProxy) -> None:
+    made = {"name": "anna", "sha256": "0" * 64, "read_only": False, "lifetime_s": None}
+    for cut in (Cut.ANSWER, Cut.QUESTION):
+        proxy.next = cut
+        assert store.write(server_tables.add_token, what="token_create", **made)["name"] == "anna"
+        proxy.next = cut
+        assert store.write(server_tables.revoke_token, what="token_revoke", name="anna")["revoked"]
+    assert proxy.cuts == 4
+    assert store.read(server_tables.list_tokens, what="token_list") == []
 
 
 def test_a_call_with_an_idempotency_key_is_found_by_that_key(

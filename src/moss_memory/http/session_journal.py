@@ -56,7 +56,9 @@ class SessionJournal:
             store = self._store()
             if store.exists():
                 given = {"session": _hash(id), "seen_at": int(seen_s), "ended": ended}
-                store.write(server_tables.note_session, what="session", timeout_s=_TIMEOUT_S, **given)
+                store.write(
+                    server_tables.note_session, what="session", repeatable=True, timeout_s=_TIMEOUT_S, **given
+                )
 
     def _load_key(self) -> bytes | None:
         self.problem = None
@@ -70,7 +72,9 @@ class SessionJournal:
         with contextlib.suppress(MossError):
             if key is None and store.exists():
                 fresh = secrets.token_hex(32)
-                key = store.write(server_tables.make_session_key, what="session", timeout_s=_TIMEOUT_S, key=fresh)
+                key = store.write(
+                    server_tables.make_session_key, what="session", repeatable=True, timeout_s=_TIMEOUT_S, key=fresh
+                )
         return None if key is None else key.encode()
 
 

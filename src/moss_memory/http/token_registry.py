@@ -172,7 +172,11 @@ class TokenRegistry:
         def note() -> None:
             with contextlib.suppress(MossError):
                 self._store().write(
-                    server_tables.note_use, what="token_use", timeout_s=_NOTE_TIMEOUT_S, sha256=found.key
+                    server_tables.note_use,
+                    what="token_use",
+                    repeatable=True,
+                    timeout_s=_NOTE_TIMEOUT_S,
+                    sha256=found.key,
                 )
 
         POOL.run(note)

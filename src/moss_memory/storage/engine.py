@@ -187,8 +187,8 @@ if TYPE_CHECKING:
         def write(self, run: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
             """Run a call in a writing transaction, commit it and return its result.
 
-            A call that failed temporarily and was rolled back is run again, and also if it is unknown if the commit
-            succeeded. So it first has to look up its idempotency key.
+            `run` is called again after a temporary failure, and also if it is unknown if the commit succeeded. So it
+            first looks up its idempotency key, or it must be repeatable.
             """
 
         can_lose_commits: bool

@@ -52,10 +52,9 @@ def add_token(tx: Transaction, *, name: str, sha256: str, read_only: bool, lifet
     """Store the hash of a new token; refuse a name that is taken."""
     check_name(name)
     tx.begin()
-    known = tx.row("select sha256 from access_tokens where name = :name", {"name": name})
     if name.lower() == OWNER:
         raise MossError("NAME_ALREADY_EXISTS", f"{OWNER!r} is the token of the home; choose another name")
-    if known is not None and known[0] != sha256:
+    if tx.value("select 1 from access_tokens where name = :name", {"name": name}):
         raise MossError(
             "NAME_ALREADY_EXISTS", f"there is a token named {name!r}; revoke it first, or choose another name"
         )
@@ -63,12 +62,11 @@ def add_token(tx: Transaction, *, name: str, sha256: str, read_only: bool, lifet
     row = {
         "name": name, "sha256": sha256, "read_only": int(read_only), "created_at": tx.now, "expires_at": expires_at,
     }  # fmt: skip
-    if known is None:  # else this is the retry of a call whose commit succeeded
-        tx.run(
-            "insert into access_tokens (name, sha256, read_only, created_at, expires_at)"
-            " values (:name, :sha256, :read_only, :created_at, :expires_at)",
-            row,
-        )
+    tx.run(
+        "insert into access_tokens (name, sha256, read_only, created_at, expires_at)"
+        " values (:name, :sha256, :read_only, :created_at, :expires_at)",
+        row,
+    )
     tx.set_event_subject(address=name)
     return {"name": name, "read_only": read_only, "created_at": tx.now, "expires_at": expires_at}
 

@@ -39,8 +39,8 @@ def run_with_retry(
 ) -> Result:
     """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary.
 
-    After a lost COMMIT, `run` of the next attempt looks up the call's key in `storage/idempotency.py`: it returns the
-    stored answer if the COMMIT arrived.
+    After a lost COMMIT, `run` is called again. That of `Store._write` and `Store.write` looks up its key in
+    `storage/idempotency.py`, and returns the stored answer if the COMMIT arrived; any other `run` must be repeatable.
     """
     until = time.monotonic() + timeout_s
     pause_s = _FIRST_PAUSE_S
@@ -127,9 +127,11 @@ def _is_storage_error(error: MossError | psycopg.Error) -> bool:
 
 
 def _unknown_error(call: CallContext) -> MossError:
+    problem = f"it is unknown if `{call.operation}` was committed"
+    if call.key is None:  # no tool, so nobody can send it again with a key
+        return MossError("STORAGE_UNKNOWN", f"{problem}; see if its change is there before you run it again")
     return MossError(
         "STORAGE_UNKNOWN",
-        f"the connection was lost while `{call.operation}` was committed, and its outcome is unknown. "
-        "Send the same call again with `call_id` as `idempotency_key` (MCP: in `_meta`): it runs once",
+        f"{problem}. Send the same call again with `call_id` as `idempotency_key` (MCP: in `_meta`): it runs once",
         details={"call_id": call.key},
     )
