@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from moss_memory.storage.sqlite.engine import SqliteEngine
 from moss_memory.store import Store
 from storage.database import connect
 from support.direct_store import DirectStore
@@ -120,6 +121,21 @@ def test_a_changed_log_is_refused_and_the_database_keeps_its_rows(home: Path, ch
         assert "after" not in found
         put(later, "later")
     check_truth(home)
+
+
+def test_a_log_that_changes_at_a_commit_leaves_the_outcome_unknown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verify = SqliteEngine.verify_committed
+
+    def change_and_verify(engine: SqliteEngine) -> None:
+        zero(home / "moss.db-wal", b"")
+        verify(engine)
+
+    with open_at(home) as store:
+        put(store, "before")
+        monkeypatch.setattr(SqliteEngine, "verify_committed", change_and_verify)
+        error = refusal(put, store, "after")
+    assert error.code == "STORAGE_CORRUPT"
+    assert "it is not known if this call was written" in error.message
 
 
 @pytest.mark.parametrize("has_read", [True, False])

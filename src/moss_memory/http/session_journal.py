@@ -56,9 +56,7 @@ class SessionJournal:
             store = self._store()
             if store.exists():
                 given = {"session": _hash(id), "seen_at": int(seen_s), "ended": ended}
-                store.write(
-                    server_tables.note_session, what="session", repeatable=True, timeout_s=_TIMEOUT_S, **given
-                )
+                store.write(server_tables.note_session, what="session", repeatable=True, timeout_s=_TIMEOUT_S, **given)
 
     def _load_key(self) -> bytes | None:
         self.problem = None

@@ -69,12 +69,13 @@ class OpenFiles:
 
     def remember_log(self) -> None:
         """Remember the log as it is after a commit; refuse it if another program has changed it meanwhile."""
-        self.refuse_changed_log()
+        if not self._frames.is_sound():
+            self._refuse_log(committed=True)
         self._frames.remember()
 
-    def _refuse_log(self) -> None:
+    def _refuse_log(self, *, committed: bool = False) -> None:
         self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        raise log_changed(self._path)
+        raise log_changed(self._path, committed=committed)
 
     def close(self) -> None:
         try:
@@ -216,12 +217,13 @@ def _is_valid(header: bytes) -> bool:
     return (one, two) == (numbers[6], numbers[7])
 
 
-def log_changed(path: str) -> MossError:
-    """Return the refusal of a log that another program has changed."""
+def log_changed(path: str, *, committed: bool = False) -> MossError:
+    """Return the refusal of a log that another program has changed, before or after the commit of the call."""
+    written = "it is not known if this call was written" if committed else "nothing was written"
     return MossError(
         "STORAGE_CORRUPT",
-        f"another program has changed {path}-wal while the store was in use, as programs that sync files do; nothing "
-        "was written, and the database itself is as it was. Stop every program that uses this store, then run "
+        f"another program has changed {path}-wal while the store was in use, as programs that sync files do; "
+        f"{written}, and the database itself is as it was. Stop every program that uses this store, then run "
         "`moss doctor`; the last writes may be lost. Keep the home outside of synced folders",
         details={"file": f"{path}-wal"},
     )
@@ -231,7 +233,7 @@ def truncated_error(path: str) -> MossError:
     """Return the error for a truncated database."""
     return MossError(
         "STORAGE_CORRUPT",
-        f"{path} was truncated while it was in use. `moss restore-backup` brings back a copy, and "
+        f"{path} was truncated while it was in use, and the last writes may be lost. `moss restore-backup` brings back a copy, and "
         "`moss export --salvage` what can still be read",
         details={"file": path},
     )
