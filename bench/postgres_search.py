@@ -75,7 +75,7 @@ def _copy(connection: apsw.Connection, engine: Engine, call: CallContext) -> Non
 
 
 def _write(engine: Engine, call: CallContext, statements: list[tuple[str, dict[str, Any]]]) -> None:
-    tx = engine.begin_write(timeout_s=60.0, call=call)
+    tx = engine.write_transaction(timeout_s=60.0, call=call)
     try:
         for sql, values in statements:
             tx.run(sql, values)

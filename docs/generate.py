@@ -63,16 +63,16 @@ Hits are ordered by `score`, then by the last change. Compare scores within one 
 
 | `search_mode` and `query` | score |
 |---|---|
-| `keyword`, a question without operators | bm25 divided by its maximum, plus half of the share |
+| `keyword`, a question without operators | bm25 divided by its upper bound, plus half of the share |
 | `both`, a question without operators | the similarity, plus 0.6 times the share to the power of 1.5 |
 | `keyword` or `both`, a query with operators | bm25: operators are exact, so words alone decide |
-| `semantic` | the similarity, at least 0.2 |
+| `semantic` | the similarity, at least 0.2; 0 for a text without a vector |
 
 In bm25, a match in the title counts five times; a query that only excludes words has none, and all its hits score 0.
 The share is the part of the query's words that the text contains, each weighted by its rarity (idf). The similarity is
-half the cosine of the best chunk plus half the mean cosine of all chunks; it is 0 if a text has no vector yet. A
-superseded card gets half of its score. Without a model, `both` scores like `keyword`, and the answer has
-`degraded: true`. SQLite and PostgreSQL return equal scores."""
+half the cosine of the best chunk plus half the mean cosine of all chunks, scaled so that unrelated texts have about
+0.2 with any model; it is 0 if a text has no vector yet. A superseded card gets half of its score. Without a model,
+`both` scores like `keyword`, and the answer has `degraded: true`. SQLite and PostgreSQL return equal scores."""
 
 TOOL_GROUPS = {
     "capsule": (

@@ -1,4 +1,4 @@
-"""The hidden operations of a store: export, import, migration, salvage, adoption and indexing."""
+"""The operations of a store that are no tools: reads, writes, export, import, migration, adoption, indexing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
     from moss_memory.storage.call import CallContext
-    from moss_memory.storage.engine import Engine
+    from moss_memory.storage.engine import Engine, Result, Transaction
+    from moss_memory.storage.idempotency import IdempotentCall
 
 
 class Maintenance:
-    """The base class of `Store` with its hidden operations."""
+    """The base class of `Store` with its operations that are no tools."""
 
     if TYPE_CHECKING:
         config: Config
@@ -67,6 +68,62 @@ class Maintenance:
     def is_large(self) -> bool:
         """Return True if a search or a count over the store may take longer than 20 ms."""
         return self._engine.is_large()
+
+    def read(
+        self,
+        body: Callable[..., Result],
+        *,
+        what: str,
+        snapshot: bool = True,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        timeout_s: float = WRITE_TIMEOUT_S,
+        **values: Any,
+    ) -> Result:
+        """Run a read that is no tool in one transaction; errors name it by `what`.
+
+        Raise `MossError` as `call` does, after `timeout_s` if the server cannot be reached. Without a `snapshot` the
+        read must be one statement.
+        """
+        call = self._context(what, cancelled, progress)
+        with ErrorTranslation(self._engine, what):
+            found: Result = self._read(body, values, call, snapshot=snapshot, timeout_s=timeout_s)
+        return found
+
+    def write(
+        self,
+        body: Callable[..., Result],
+        *,
+        what: str,
+        repeatable: bool = False,
+        timeout_s: float = WRITE_TIMEOUT_S,
+        **values: Any,
+    ) -> Result:
+        """Run a write that is no tool in one transaction with its event; errors name it by `what`.
+
+        After a lost COMMIT a `repeatable` body runs again; another one runs only if the first attempt was not
+        committed, and its result must be JSON.
+        """
+        if self._read_only:
+            raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
+        once: IdempotentCall | None = None
+        if self._engine.can_lose_commits and not repeatable:
+            from moss_memory.storage.idempotency import IdempotentCall, new_key
+
+            once = IdempotentCall(new_key(), what, values, {}, is_generated=True)
+
+        def run(tx: Transaction) -> Result:
+            stored = None if once is None else once.claim_or_stored_answer(tx)
+            if stored is not None:
+                committed: Result = stored["result"]
+                return committed
+            result = body(tx, **values)
+            if tx.append_event(what) and once is not None:
+                once.store_answer(tx, {"result": result})
+            return result
+
+        with ErrorTranslation(self._engine, what):
+            return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
 
     def index(
         self,

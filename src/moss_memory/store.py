@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from moss_memory.code_state.work_tree import CodeState, WorkTree
     from moss_memory.registry.operation import Operation
     from moss_memory.rows.load_counts import LoadCounts
-    from moss_memory.storage.engine import Result, Transaction
+    from moss_memory.storage.engine import Transaction
     from moss_memory.storage.idempotency import IdempotentCall
 
     from .typed import Tools
@@ -98,14 +98,17 @@ class Store(Maintenance, Tools):
         read_only: bool = False,
         is_load: bool = True,
     ) -> dict[str, Any]:
-        """Run a tool in one transaction, durable on return; after an error nothing is changed.
+        """Run a tool in one transaction, durable on return.
+
+        After an error nothing is changed, with two exceptions: the outcome of `STORAGE_UNKNOWN` is unknown, and a long
+        purge commits in slices, which stay.
 
         `tool` is a name, or the tool itself if the caller has found it already. Every invalid request raises
         `MossError`. `cancelled` is polled between the steps of long calls. If `wait` is false a write that must wait
         raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `suggest` is false a name that is not found is
-        refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
+        refused without a search for similar names. `is_listed` tells which tools are in the caller's list. `as_sent`
         returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
         store's actor and the code state of the process. A `read_only` caller is refused every write with `READ_ONLY`.
         If `is_load` is false, capsules that it reads are not counted as loaded.
@@ -369,7 +372,7 @@ class Store(Maintenance, Tools):
             call.workspace = operation.write_workspace(values)
         result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
-            self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))
+            self._correct(once, result, self._engine.write_transaction(timeout_s=timeout_s, call=call))
         return result
 
     def _correct(self, once: IdempotentCall, result: dict[str, Any], tx: Transaction) -> None:
@@ -381,62 +384,6 @@ class Store(Maintenance, Tools):
             tx.rollback()
         finally:
             tx.release()
-
-    def read(
-        self,
-        body: Callable[..., Result],
-        *,
-        what: str,
-        snapshot: bool = True,
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-        timeout_s: float = WRITE_TIMEOUT_S,
-        **values: Any,
-    ) -> Result:
-        """Run a read that is no tool in one transaction; errors name it by `what`.
-
-        Raise `MossError` as `call` does, after `timeout_s` if the server cannot be reached. Without a `snapshot` the
-        read must be one statement.
-        """
-        call = self._context(what, cancelled, progress)
-        with ErrorTranslation(self._engine, what):
-            found: Result = self._read(body, values, call, snapshot=snapshot, timeout_s=timeout_s)
-        return found
-
-    def write(
-        self,
-        body: Callable[..., Result],
-        *,
-        what: str,
-        repeatable: bool = False,
-        timeout_s: float = WRITE_TIMEOUT_S,
-        **values: Any,
-    ) -> Result:
-        """Run a write that is no tool in one transaction with its event; errors name it by `what`.
-
-        After a lost COMMIT a `repeatable` body runs again; another one runs only if the first attempt was not
-        committed, and its result must be JSON.
-        """
-        if self._read_only:
-            raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
-        once: IdempotentCall | None = None
-        if self._engine.can_lose_commits and not repeatable:
-            from moss_memory.storage.idempotency import IdempotentCall, new_key
-
-            once = IdempotentCall(new_key(), what, values, {}, is_generated=True)
-
-        def run(tx: Transaction) -> Result:
-            stored = None if once is None else once.claim_or_stored_answer(tx)
-            if stored is not None:
-                committed: Result = stored["result"]
-                return committed
-            result = body(tx, **values)
-            if tx.append_event(what) and once is not None:
-                once.store_answer(tx, {"result": result})
-            return result
-
-        with ErrorTranslation(self._engine, what):
-            return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
 
     def work_tree(self) -> WorkTree | None:
         """Return the work tree that the process runs in, None if it is not the one of this store's callers."""

@@ -2137,7 +2137,7 @@ class Tools:
         """Write an evidence card: an observation, and the cards that it supports or rejects."""
 
     def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a frame card: the problem, and what done means."""
+        """Write a frame card: the problem, and the criterion of done."""
 
     def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an update card: a change of what was known before."""
@@ -2260,7 +2260,7 @@ class Tools:
         """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
 
     def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
-        """List what can be started now and nobody works on, the more urgent and then the older first."""
+        """List the tasks that can be started now and nobody works on, the more urgent and then the older first."""
 
     def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksClaimAnswer:
         """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one."""
@@ -2530,7 +2530,7 @@ class AsyncTools:
         """Write an evidence card: an observation, and the cards that it supports or rejects."""
 
     async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
-        """Write a frame card: the problem, and what done means."""
+        """Write a frame card: the problem, and the criterion of done."""
 
     async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an update card: a change of what was known before."""
@@ -2653,7 +2653,7 @@ class AsyncTools:
         """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
 
     async def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
-        """List what can be started now and nobody works on, the more urgent and then the older first."""
+        """List the tasks that can be started now and nobody works on, the more urgent and then the older first."""
 
     async def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksClaimAnswer:
         """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one."""

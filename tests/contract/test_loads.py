@@ -79,7 +79,7 @@ def test_closing_saves_the_loads_and_adds_no_event(counting: Store) -> None:
 def test_loads_are_kept_if_the_store_is_busy(counting: Store, door: StoreDoor) -> None:
     capsule = stored(counting, "auth")
     counting.call("capsule_fetch", {"name": "auth"})
-    tx = door.store._engine.begin_write(timeout_s=1.0, call=door.store._context("test"))
+    tx = door.store._engine.write_transaction(timeout_s=1.0, call=door.store._context("test"))
     tx.begin()
     try:
         counting.save_loads()

@@ -255,7 +255,7 @@ def test_every_table_is_migrated_or_listed_as_left_out(tmp_path: Path) -> None:
     with open_at(tmp_path) as store:
         store.call("capsule_store", {"capsule_text": FULL})
     with DirectStore(tmp_path) as direct:
-        tx = direct.engine.begin_read(snapshot=True, call=direct._call)
+        tx = direct.engine.read_transaction(snapshot=True, call=direct._call)
         try:
             for table in direct.engine.tables(tx):
                 columns, key = direct.engine.columns(tx, table)

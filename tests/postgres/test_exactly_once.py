@@ -91,7 +91,7 @@ def test_a_call_with_an_unknown_outcome_is_reported_and_safe_to_repeat(
 
 
 def test_a_token_whose_commit_is_cut_off_is_made_and_revoked_once(store: Store, proxy: CuttingProxy) -> None:
-    made = {"name": "anna", "sha256": "0" * 64, "read_only": False, "lifetime_s": None}
+    made: dict[str, Any] = {"name": "anna", "sha256": "0" * 64, "read_only": False, "lifetime_s": None}
     for cut in (Cut.ANSWER, Cut.QUESTION):
         proxy.next = cut
         assert store.write(server_tables.add_token, what="token_create", **made)["name"] == "anna"

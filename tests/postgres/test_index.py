@@ -136,7 +136,7 @@ def writing(direct: DirectStore) -> Iterator[None]:
         operation="test", config=load_config(home=direct._home, cwd="/"), clock_ms=lambda: 0, new_id=lambda now_ms: "",
         cancelled=None, progress=None, workspace="elsewhere",
     )  # fmt: skip
-    tx = engine.begin_write(timeout_s=10.0, call=call)
+    tx = engine.write_transaction(timeout_s=10.0, call=call)
     try:
         tx.run("update capsules set title = title where false")
         tx.begin_snapshot()

@@ -58,7 +58,7 @@ def writing(store: Store, workspace: str | None) -> Iterator[None]:
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace=workspace,
     )  # fmt: skip
-    tx = store._engine.begin_write(timeout_s=TIMEOUT_S, call=call)
+    tx = store._engine.write_transaction(timeout_s=TIMEOUT_S, call=call)
     try:
         tx.run("update upkeep set done_at = done_at where false")
         yield
@@ -100,7 +100,7 @@ def test_a_taken_number_does_not_block_other_writers(store: Store) -> None:
     )  # fmt: skip
     from moss_memory.tools.reasoning.branches.visible_ranges import reserve_seqs
 
-    tx: Any = store._engine.begin_write(timeout_s=TIMEOUT_S, call=call)
+    tx: Any = store._engine.write_transaction(timeout_s=TIMEOUT_S, call=call)
     try:
         first = reserve_seqs(tx, 5)
         store.call("branchmind_notes_commit", {"workspace": "b", "content": "second"}, wait=False)
@@ -228,7 +228,7 @@ class Watch:
             operation="test", config=self._store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None,
             progress=None,
         )  # fmt: skip
-        tx = self._store._engine.begin_read(snapshot=False, call=call)
+        tx = self._store._engine.read_transaction(snapshot=False, call=call)
         try:
             return list(tx.rows(sql))
         finally:

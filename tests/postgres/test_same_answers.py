@@ -203,7 +203,7 @@ class Side:
             operation="test", config=self.store.config, clock_ms=self.clock, new_id=str, cancelled=None, progress=None
         )
         engine = self.store._engine
-        tx = engine.begin_read(snapshot=True, call=call)
+        tx = engine.read_transaction(snapshot=True, call=call)
         try:
             tables = {}
             for name in engine.tables(tx):

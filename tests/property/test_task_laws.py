@@ -89,7 +89,7 @@ def writing(store: Store) -> Iterator[Any]:
     call = CallContext(
         operation="test", config=store.config, clock_ms=Clock(), new_id=IdSource(), cancelled=None, progress=None
     )
-    tx = engine.begin_write(timeout_s=1.0, call=call)
+    tx = engine.write_transaction(timeout_s=1.0, call=call)
     try:
         yield tx
         tx.commit()

@@ -85,7 +85,7 @@ def test_the_index_is_checked_in_a_snapshot_beside_the_writers(store: Store, hom
     connection.close()
     engine: Any = store._engine
     for _ in range(2):  # what the first leaves does not disturb the second
-        tx = engine.begin_read(snapshot=True, call=call())
+        tx = engine.read_transaction(snapshot=True, call=call())
         try:
             seen = None
             try:

@@ -158,7 +158,7 @@ def test_a_read_that_is_under_way_goes_on_while_a_migration_is_noticed(store: St
     call = CallContext(
         operation="t", config=store.config, clock_ms=lambda: 0, new_id=lambda _: "", cancelled=None, progress=None
     )
-    tx = engine.begin_read(snapshot=True, call=call)
+    tx = engine.read_transaction(snapshot=True, call=call)
     rows = tx.rows("select id from capsules order by row_id")
     seen = [next(rows) for _ in range(3)]
     migrated(home, 999)

@@ -50,7 +50,7 @@ class DirectStore:
 
     def read(self, body: Callable[[ReadTransaction], Found]) -> Found:
         """Return the result of a reading transaction."""
-        tx = self.engine.begin_read(snapshot=False, call=self._call)
+        tx = self.engine.read_transaction(snapshot=False, call=self._call)
         try:
             return body(tx)
         finally:
@@ -67,7 +67,7 @@ class DirectStore:
 
     def write(self, body: Callable[[Transaction], None]) -> None:
         """Run a writing transaction as an additional writer of the store."""
-        tx = self.engine.begin_write(timeout_s=TIMEOUT_S, call=self._call)
+        tx = self.engine.write_transaction(timeout_s=TIMEOUT_S, call=self._call)
         try:
             body(tx)
             tx.commit()

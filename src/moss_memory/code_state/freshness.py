@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import comparison
-from .git_process import Git, GitError
+from .git_process import TOO_LONG, Git, GitError
 from .paths_in_text import paths_in
 
 TYPE_CHECKING = False
@@ -20,7 +20,6 @@ NO_COMMIT = "no commit is known at which it was saved"
 OTHER_REPOSITORY = "it was saved in another repository"
 NO_REPOSITORY = "this process does not run in a git repository"
 TURNED_OFF = "the setting record_code is off"
-_TOO_LONG = "it took too long"
 
 
 class Freshness:
@@ -38,7 +37,7 @@ class Freshness:
         self.why = why
 
     @property
-    def share(self) -> float:
+    def changed_share(self) -> float:
         return (len(self.changed) + len(self.missing)) / self.paths if self.paths else 0.0
 
     def to_response(self) -> dict[str, Any]:
@@ -53,15 +52,15 @@ def unknown(why: str) -> Freshness:
 
 def freshness_of(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
     """Compare the files that a text names between its saved commit and the present one."""
-    return compare_all(tree, [(saved, text)])[0]
+    return freshness_of_all(tree, [(saved, text)])[0]
 
 
-def compare_all(
+def freshness_of_all(
     tree: WorkTree, texts: list[tuple[CodeState | None, str]], check: Callable[[], None] | None = None
 ) -> list[Freshness]:
     """Compare many texts, with one process for all files and one for each saved commit."""
     here = tree.state()
-    results = [_obvious(here, saved) for saved, _ in texts]
+    results = [_without_comparison(here, saved) for saved, _ in texts]
     git = Git(tree.folder)
     wanted: dict[str, set[str]] = {}
     named: dict[int, list[str]] = {}
@@ -85,7 +84,7 @@ def compare_all(
             results[index] = unknown(failed)
             continue
         since = comparison.distance(git, tree, here.commit, saved.commit, saved.branch)
-        failed = since.why if since.why == _TOO_LONG else ""
+        failed = since.why if since.why == TOO_LONG else ""
         results[index] = unknown(since.why) if since.why else _compare(tree, saved.commit, here.commit, paths, since)
     return [unknown(NO_COMMIT) if found is None else found for found in results]
 
@@ -104,7 +103,7 @@ def compare_files(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
     return result
 
 
-def _obvious(here: CodeState | None, saved: CodeState | None) -> Freshness | None:
+def _without_comparison(here: CodeState | None, saved: CodeState | None) -> Freshness | None:
     """Return a result that needs no comparison, None if one is needed."""
     if here is None:
         return unknown(NO_REPOSITORY)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 1.0
 """For all processes of a call."""
+TOO_LONG = "it took too long"
 _NULL_DEVICE = os.devnull
 _ENVIRONMENT = {
     "PATH": "/nonexistent",
@@ -76,7 +77,7 @@ class Git:
 
         left_s = self._until_s - time.monotonic()
         if left_s <= 0:
-            raise GitError("it took too long")
+            raise GitError(TOO_LONG)
         settings = [word for setting in _SETTINGS for word in ("-c", setting)]
         command = [find_git(), "--no-pager", "--no-replace-objects", "-C", self._folder, *settings, *args]
         self.started += 1
@@ -85,7 +86,7 @@ class Git:
                 command, input=stdin, capture_output=True, env=_ENVIRONMENT, timeout=left_s, check=False
             )
         except subprocess.TimeoutExpired:
-            raise GitError("it took too long") from None
+            raise GitError(TOO_LONG) from None
         except OSError:
             raise GitError("git cannot be started") from None
         if done.returncode != 0:

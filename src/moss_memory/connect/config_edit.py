@@ -162,10 +162,10 @@ class ConfigEdit:
     def _find_backup(self) -> tuple[str, str] | None:
         """Return path and text of a copy that differs from the present file only in the part of Moss, None if none
         does."""
-        found = [one for one in self.file.backups() if self._is_before(one[1])]
+        found = [one for one in self.file.backups() if self._is_text_before_moss(one[1])]
         return min(found, key=lambda one: self.is_present_in(one[1])) if found else None
 
-    def _is_before(self, before: str) -> bool:
+    def _is_text_before_moss(self, before: str) -> bool:
         """Return True if the present file equals that text with the part of Moss added."""
         try:
             return self.apply_to(before) == self.file.text

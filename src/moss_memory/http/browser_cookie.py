@@ -27,7 +27,7 @@ _MAC_BYTES = 32
 
 @dataclass(slots=True)
 class CookieContent:
-    """The content of a cookie: a browser, the time of its sign-in, and its token."""
+    """The content of a cookie: a browser, the time at which the cookie was made, and the hash of a token."""
 
     browser: bytes
     """Random bytes; a renewed cookie has the same."""

@@ -1,8 +1,8 @@
-"""Host and origin checks: only programs of this machine and pages of this server may send requests.
+"""Host and origin checks: refuse requests for another host, and requests from pages of another origin.
 
 Every web page that a person opens can send requests to 127.0.0.1, and a name can be made to point there (DNS
 rebinding). So a request must name this server as its host and, if a browser sent it, come from this server's own pages.
-A request that passes still needs a token or a cookie.
+Probes are exempt. The router then asks for a token or a cookie, except for the pages that explain the sign-in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log of requests on stderr, as text or as JSON: no name of a thing, no text, no argument, no token."""
+"""The log of requests on stderr, as text or as JSON: no name of a row, no text, no argument, no token."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from .request_body import UNREAD, read_body
 from .request_log import LOG_PATH, LOG_TOKEN
 from .send_response import HTML, Headers, send_response
 from .sign_in import SIGN_IN, BrowserSession, SignIn, current_session
-from .sign_in_pages import BUTTON, HOW, HOW_TO_OPEN, LOGO, SCRIPT, STYLE, render_page
+from .sign_in_pages import LINK_FORM, LOGO, SCRIPT, SIGN_IN_HELP, SIGN_IN_HELP_FOR_PAGE, STYLE, render_page
 from .status_routes import PATHS, StatusRoutes
 from .thread_pools import POOL
 from .timeouts import MARK_AUTHENTICATED
@@ -94,13 +94,18 @@ class Router:
         elif path == "/":
             scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
-                await self._send_page(send, 200, "Moss is here", HOW, opens_pages_if_signed_in=True)
+                await self._send_page(send, 200, "Moss is running", SIGN_IN_HELP, opens_pages_if_signed_in=True)
             else:
                 await send_response(send, 405, headers=[(b"allow", b"GET")])
         elif _is_browser(scope) and scope["method"] == "GET":
             cookie = self._requested_page_header(scope)
             await self._send_page(
-                send, 404, "Sign in to open this page", HOW_TO_OPEN, opens_pages_if_signed_in=True, headers=cookie
+                send,
+                404,
+                "Sign in to open this page",
+                SIGN_IN_HELP_FOR_PAGE,
+                opens_pages_if_signed_in=True,
+                headers=cookie,
             )
         else:
             await send_response(send, 404, "there is nothing here\n")
@@ -114,7 +119,7 @@ class Router:
             await send_response(send, 200, self._new_link(named) + "\n")
         elif _is_browser(scope):
             await self._send_page(
-                send, 401, "You are not signed in", HOW, opens_pages_if_signed_in=True, redirect_to="/"
+                send, 401, "You are not signed in", SIGN_IN_HELP, opens_pages_if_signed_in=True, redirect_to="/"
             )
         else:
             await self._endpoint.refuse_unauthorized(scope, send)
@@ -130,7 +135,7 @@ class Router:
             await send_response(send, 403, "the request comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
             title = "This link has been used, or is older than five minutes"
-            await self._send_page(send, 410, title, HOW, opens_pages_if_signed_in=True, redirect_to="/")
+            await self._send_page(send, 410, title, SIGN_IN_HELP, opens_pages_if_signed_in=True, redirect_to="/")
         elif posted:
             cookie = self._sign_in.consume(code)
             page = self._base + self._sign_in.requested_page(scope[REQUEST_HEADERS].get(b"cookie"))
@@ -138,14 +143,14 @@ class Router:
             await send_response(send, 303, headers=headers)
         else:
             self._load_pages()  # while a person reads the button
-            await self._send_page(send, 200, "Sign in to Moss", BUTTON)
+            await self._send_page(send, 200, "Sign in to Moss", LINK_FORM)
 
     async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         cookies = scope[REQUEST_HEADERS].get(b"cookie")
         session = self._sign_in.session(cookies)
         if session is None or not await self._load_access(session):
             cookie = self._requested_page_header(scope) if scope["method"] == "GET" and _is_browser(scope) else []
-            await self._send_page(send, 401, "You are not signed in", HOW, headers=cookie)
+            await self._send_page(send, 401, "You are not signed in", SIGN_IN_HELP, headers=cookie)
             return
         scope[MARK_AUTHENTICATED]()
         if session.access is not None:
@@ -168,7 +173,7 @@ class Router:
         else:
             receive = self._receive_until_end(receive, session)
             if (renewed := self._sign_in.renewed(cookies)) is not None:
-                send = _send_with(send, (b"set-cookie", renewed.encode()))
+                send = _add_header(send, (b"set-cookie", renewed.encode()))
         current_session.set(session)
         pages, names = await asyncio.shield(self._load_pages())
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
@@ -231,7 +236,7 @@ class Router:
         await send_response(send, status, page, kind=HTML, headers=headers)
 
 
-def _send_with(send: Send, header: tuple[bytes, bytes]) -> Send:
+def _add_header(send: Send, header: tuple[bytes, bytes]) -> Send:
     async def send_with(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), header]

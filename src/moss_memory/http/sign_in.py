@@ -1,4 +1,4 @@
-"""Sign-in of browsers: a one-time link is exchanged for a cookie that outlives restarts.
+"""Sign-in of browsers: a one-time link is exchanged for a cookie that stays valid after a restart.
 
 GET on the link only shows a button, because mail scanners, chat previews and browsers fetch links by themselves; the
 POST behind the button consumes it.

@@ -39,13 +39,13 @@ LOGO = (
     'stroke-linecap="round" d="M12 19V6M12 14.5c-3.2 0-4.7-1.7-4.7-4.8M12 14.5c3.2 0 4.7-1.7 4.7-4.8"/></svg>'
 )
 
-HOW = (
+SIGN_IN_HELP = (
     "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
     "Each works once.</p>"
 )
-HOW_TO_OPEN = HOW.replace("Each works once.", "Each works once, and then this page opens.")
+SIGN_IN_HELP_FOR_PAGE = SIGN_IN_HELP.replace("Each works once.", "Each works once, and then this page opens.")
 """The same for a page that was requested."""
-BUTTON = (
+LINK_FORM = (
     "<p>The hand-overs, decisions and findings of your agents. This link works once.</p>"
     '<form method="post"><button autofocus>Open the pages</button></form>'
 )

@@ -51,7 +51,7 @@ def quote_json(data: bytes) -> bytes:
 
 
 class InvalidMessage:
-    """A message that cannot be served, with as much of its address as could be read."""
+    """A message that cannot be served, with those of its id, method and tool that could be read."""
 
     __slots__ = ("code", "id", "message", "method", "stateless", "tool")
 
@@ -64,7 +64,7 @@ class InvalidMessage:
         self.method = method
         self.tool = tool
         self.stateless = False
-        """True if its answer needs the stamp of the stateless protocol version."""
+        """True if its answer needs the fields of the stateless protocol version."""
 
 
 def parse_line(line: bytes) -> Any:
@@ -76,7 +76,7 @@ def parse_line(line: bytes) -> Any:
     try:
         message = _decode(text)
     except RecursionError:
-        return _salvage(text)
+        return _refuse_too_deep(text)
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError):
             return InvalidMessage(PARSE_ERROR, f"Parse error: {error.msg} at column {error.colno}")
@@ -121,7 +121,7 @@ def _deeper_than(limit: int, value: object) -> bool:
     return any(isinstance(part, (dict, list)) for part in level)
 
 
-def _salvage(text: str) -> InvalidMessage:
+def _refuse_too_deep(text: str) -> InvalidMessage:
     """Return the refusal of a message too deep for the parser, with its top-level `id` and the tool's name."""
     import re  # only a hostile line needs it
 

@@ -155,10 +155,10 @@ class Request:
         self.stateless = False
 
     def answer(self, fields: str, *, meta: dict[str, object] | None = None) -> bytes:
-        """Return a success response with these fields and, in the stateless version, the stamp with `meta`."""
+        """Return a success response with these fields and, in the stateless version, its own fields with `meta`."""
         if self.stateless:
-            stamp = _STATELESS_FIELDS if meta is None else f"{_STATELESS_FIELDS[:-1]},{encode(meta)[1:]}"
-            fields = f"{fields},{stamp}" if fields else stamp
+            more = _STATELESS_FIELDS if meta is None else f"{_STATELESS_FIELDS[:-1]},{encode(meta)[1:]}"
+            fields = f"{fields},{more}" if fields else more
         return success(self.id, f"{{{fields}}}")
 
 
@@ -431,7 +431,7 @@ def _parse_request(message: dict[str, Any]) -> Request | Outcome:
         return failure(shown, INVALID_PARAMS, "Invalid params: params must be an object")
     request = Request(key, shown, method, params)
     meta = params.get("_meta")
-    return request if meta is None else _mark_era(request, meta)
+    return request if meta is None else _mark_stateless(request, meta)
 
 
 def id_text(id: object) -> str | None:
@@ -441,7 +441,7 @@ def id_text(id: object) -> str | None:
     return json.dumps(id) if type(id) is str else None
 
 
-def _mark_era(request: Request, meta: Any) -> Request | bytes:
+def _mark_stateless(request: Request, meta: Any) -> Request | bytes:
     """Return the request, marked stateless if its `_meta` names a protocol version."""
     if not isinstance(meta, dict):
         return failure(request.id, INVALID_PARAMS, "Invalid params: _meta must be an object")

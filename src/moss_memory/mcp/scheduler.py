@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Reply = Callable[[bytes | None], None]
 
-READ_TIMEOUT_S = 0.3
+OVERTAKE_AFTER_S = 0.3
 """A fast call queued behind slow ones runs after 0.3 s: reads may pass any call, writes only searches. Until then it
 waits, so that a script reads its own writes."""
 
@@ -42,7 +42,7 @@ class Job:
         self.call = call
         self.reply = reply
         self.is_search = is_vector_search(call) or call.operation.slow_when_large
-        self.deadline_s = None if wait else time.monotonic() + READ_TIMEOUT_S
+        self.deadline_s = None if wait else time.monotonic() + OVERTAKE_AFTER_S
 
 
 class CallScheduler:

@@ -215,7 +215,7 @@ def _remove_next(value: Any) -> Any:
 
 
 def _mark_truncated(result: dict[str, Any], full: dict[str, Any]) -> dict[str, Any]:
-    """Mark a shortened result, and count what its lists lack of the full one."""
+    """Mark a shortened result, and count the missing items of its lists."""
     result["truncated"] = True
     omitted: dict[str, int] = {}
     _count_omitted(full, result, omitted)

@@ -80,7 +80,7 @@ class Traits(Keywords):
     words: str = ""
     """Everyday words and phrases for its purpose, by which `moss_tools` and clients find it."""
     cli: Cli = PLAIN
-    """The facts about its command."""
+    """The differences of its command from the one that follows from its name and arguments."""
     visible: bool = True
     """True if agents can see and call it; False for commands of people."""
     mutates: bool = False
@@ -238,7 +238,7 @@ class Operation(Traits):
         one = self.single_statement
         return one if isinstance(one, bool) else one(values)
 
-    def call_in(self, tx: Any, **values: Any) -> dict[str, Any]:
+    def run_in_transaction(self, tx: Any, **values: Any) -> dict[str, Any]:
         """Run the body inside the call of another tool, after a scan of the arguments for credentials."""
         from moss_memory.secrets.scanner import refuse_credentials
 

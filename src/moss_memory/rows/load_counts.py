@@ -84,7 +84,7 @@ class LoadCounts:
         call = self._context("count loads")
         call.workspace = workspace
         try:
-            tx = self._engine.begin_write(timeout_s=0.0, call=call)
+            tx = self._engine.write_transaction(timeout_s=0.0, call=call)
             try:
                 for (_, capsule, actor), (loads, last_at) in rows:
                     tx.run(_SAVE, {"capsule": capsule, "actor": actor, "loads": loads, "last_at": last_at})

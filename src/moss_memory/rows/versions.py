@@ -53,7 +53,7 @@ class Versioned:
         self.measured = measured
         """Computes further columns from the versioned ones."""
         self.sql = sql
-        """The family's statements; used here are `change`, `rename`, `restore` and `soft_delete`."""
+        """The family's statements, by name."""
         self.unversioned = unversioned
         """Columns that also change without a new version; diffs of versions leave them out."""
         self.visible_condition = visible_condition

@@ -131,7 +131,7 @@ def save(
 ) -> MossError | None:
     """Store the vectors of texts that did not change meanwhile; return the error if the store cannot be written."""
     try:
-        tx = engine.begin_write(timeout_s=timeout_s, call=call)
+        tx = engine.write_transaction(timeout_s=timeout_s, call=call)
         try:
             _write(tx, model.name, embedded)
             tx.commit()
@@ -215,7 +215,7 @@ def _embed_batch(
 
 def _next_batch(engine: VectorEngine, call: CallContext, name: str, size: int) -> tuple[list[tuple[int, Text]], int]:
     """Return the newest documents without a vector of this model, with their texts, and the number of all of them."""
-    tx = engine.begin_read(snapshot=True, call=call)
+    tx = engine.read_transaction(snapshot=True, call=call)
     try:
         model = {"moss_model": name}
         source = "select seq, doc from unembedded"
@@ -231,7 +231,7 @@ def _next_batch(engine: VectorEngine, call: CallContext, name: str, size: int) -
 
 
 def _queue_all(engine: VectorEngine, call: CallContext, timeout_s: float) -> None:
-    tx = engine.begin_write(timeout_s=timeout_s, call=call)
+    tx = engine.write_transaction(timeout_s=timeout_s, call=call)
     try:
         tx.run("delete from vectors")
         tx.run("delete from unembedded")

@@ -1,13 +1,13 @@
 """The scores of hits and their order, for all engines: by words, by vectors, or by both.
 
 A natural question matches documents that contain any of its words, in any inflected form. By words alone the score of a
-document is its bm25 divided by its maximum, plus half of its share of the question's words: those that it contains,
-weighted by idf. A query with operators has the bm25 of its operands as its score. Each engine computes both, in its
-`search_by_words`: `storage/sqlite/search_index.py` and `storage/postgres/word_search.py`.
+document is its bm25 divided by its upper bound for this question, plus half of its share of the question's words: those
+that it contains, weighted by idf. A query with operators has the bm25 of its operands as its score. Each engine
+computes both, in its `search_by_words`: `storage/sqlite/search_index.py` and `storage/postgres/word_search.py`.
 
 The similarity of a document is half the cosine of its best chunk plus half the mean cosine of all its chunks. In mode
 `both` its score is similarity + 0.6 · share^1.5. A document with one of many words ranks below one that is similar, and
-a document with all words ranks first. Scores are absolute, so that pages are consistent.
+a document with all words ranks first. No score depends on other hits, so pages are consistent.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
         def forms(self) -> list[str]:
             """Return every form of every word that is in the index."""
 
-        def score_all(self, filters: Any) -> list[tuple[int, float, float]]:
+        def match_all(self, filters: Any) -> list[tuple[int, float, float]]:
             """Return every document within the filters that contains any of the words.
 
-            Each as its number, its bm25 divided by its maximum, and the share of the words that it contains,
+            Each as its number, its bm25 divided by its upper bound, and the share of the words that it contains,
             weighted by idf.
             """
 
@@ -167,7 +167,7 @@ def _rank_both(
     """Return one page of the hits by words or similarity as `(score, doc)`, and their total."""
     import numpy as np
 
-    lexical = words.score_all(filters)
+    lexical = words.match_all(filters)
     lexical_docs = np.array([doc for doc, _, _ in lexical], dtype=np.int64)
     shares = np.array([share for _, _, share in lexical])
     scores = similarities.of(lexical_docs) + WORDS_WEIGHT * shares**WORDS_POWER
@@ -214,10 +214,10 @@ class Word:
 def best_page(
     find_best: Callable[[int], tuple[list[tuple[Any, int]], int]], request: SearchRequest, filters: SearchFilters
 ) -> tuple[list[tuple[Any, int]], int]:
-    """Return the requested page as `(key, doc)`, and the number of all matches; replaced cards get half of their score.
+    """Return the requested page as `(key, doc)`, and the number of all matches.
 
-    `find_best` returns the best N as `(key, doc)` with all ties of the last, and the number of all matches. It is
-    called again with a larger N if others may rank above a halved one.
+    Superseded cards get half of their score. `find_best` returns the best N as `(key, doc)` with all ties of the last,
+    and the number of all matches. It is called again with a larger N if others may rank above a halved one.
     """
     most = request.top_k
     while True:

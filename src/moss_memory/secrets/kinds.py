@@ -348,7 +348,7 @@ NAME_SIGNS = (
 """Matches, in lower case, every text that `NAMES_OF_SECRETS`, `NAMED_BY_VENDOR` or `LOGIN` matches."""
 
 SIGNED_URL = r"sig=([A-Za-z0-9%/+]{43,90}+=?)"
-"""The signature in the address of a thing at Azure."""
+"""The signature in the URL of a resource at Azure."""
 ZEROS = "A" * 20
 """The start of the kind below; binaries as base64 contain it, too."""
 TELEGRAM = r"([0-9]{8,10}:AA[\w-]{32,34}+)"

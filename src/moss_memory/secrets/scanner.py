@@ -47,7 +47,7 @@ _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _CLASSES = bytes(ord("a") if code in _LETTERS + b"_-./+~%" else ord(" ") for code in range(256))
 _WORDS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 _RUN = b"a" * SHORTEST
-_HEAD = 3
+_LOOKUP_LETTERS = 3
 """The number of letters by which prefixes are looked up; no prefix begins with a shorter word."""
 _NAME_CHARS = 80
 _LONGEST_NAMED = 8000
@@ -61,7 +61,7 @@ _BETWEEN = (
 """The text between the name of a secret and its value: an assignment, with quotes and a scheme such as `Bearer`; or
 `is` or `was`; or blanks; or the comma between two quoted texts."""
 _NAME_LETTERS = (_LETTERS + b"_.-").decode()
-_GENERAL = ("named-secret", "token-in-url", "password-setting", "api-key")
+_UNSPECIFIC_KINDS = ("named-secret", "token-in-url", "password-setting", "api-key")
 _BEFORE_VALUE = frozenset("=:\"'` \t>")
 
 
@@ -88,8 +88,8 @@ def refuse_credentials(config: Config, arguments: dict[str, Any], check: Check |
 
 def findings_in(value: Any, path: str = "", check: Check | None = None) -> list[dict[str, Any]]:
     """Return the credentials in the texts of a value at any depth: `{kind, path, line, column}`, counted from 1."""
-    # All texts at once first, for nearly always that is the end of it: an artifact has many short ones, and looking
-    # through each took as long as storing them.
+    # All texts at once first, because nearly always none is found: an artifact has many short ones, and searching each
+    # took as long as storing them.
     if not has_any("\n".join(_bare_texts(value)), check):
         return []
     return [
@@ -166,7 +166,7 @@ def _texts(value: Any, path: str, name: str = "") -> Iterator[tuple[str, str, st
 
 def spans_in(text: str, check: Check | None = None) -> list[Span]:
     """Return the spans and kinds of the credentials in a text, in order, none inside another."""
-    found = sorted(_spans(text, check or _no_check), key=lambda span: (span[0], -span[1], span[2] in _GENERAL))
+    found = sorted(_spans(text, check or _no_check), key=lambda span: (span[0], -span[1], span[2] in _UNSPECIFIC_KINDS))
     kept: list[Span] = []
     for span in found:
         if not kept or span[0] >= kept[-1][1]:
@@ -193,7 +193,7 @@ def _spans(text: str, check: Check) -> Iterator[Span]:
     runs = _long_runs(text, ascii_text)
     if runs:
         joined = _joined(runs)
-        heads = {word[:_HEAD] for word in joined.translate(_WORDS).split()}
+        heads = {word[:_LOOKUP_LETTERS] for word in joined.translate(_WORDS).split()}
         known = _heads()
         for prefix, kind in [entry for head in heads & known.keys() for entry in known[head]]:
             check()
@@ -213,7 +213,7 @@ def _spans(text: str, check: Check) -> Iterator[Span]:
 
 
 def _long_runs(text: str, ascii_text: bytes) -> list[tuple[int, bytes]]:
-    """Return the runs of characters that are long enough for a credential, and where each begins."""
+    """Return the runs of characters that are long enough for a credential, each with its offset."""
     classes = ascii_text.translate(_CLASSES)
     runs = []
     start = classes.find(_RUN)
@@ -249,7 +249,7 @@ def _heads() -> dict[bytes, list[tuple[str, str]]]:
     for kind, (prefixes, _) in PREFIXED.items():
         for prefix in prefixes:
             head = prefix.encode().translate(_WORDS).split()[0] if prefix[:1].isalnum() else b""
-            heads.setdefault(head[:_HEAD], []).append((prefix, kind))
+            heads.setdefault(head[:_LOOKUP_LETTERS], []).append((prefix, kind))
     return heads
 
 
@@ -260,7 +260,7 @@ def _prefixed(text: str, prefix: str, kind: str, check: Check) -> Iterator[Span]
     while start >= 0:
         end = start + len(prefix)
         if _is_edge(text, start):
-            match = _rest(PREFIXED[kind][1]).match(text, end)
+            match = _pattern_after_prefix(PREFIXED[kind][1]).match(text, end)
             if match is not None:
                 if is_random(text[end : match.end()], prefix) and not is_in_block(text, start, match.end(), prefix):
                     yield start, match.end(), kind
@@ -272,8 +272,8 @@ def _prefixed(text: str, prefix: str, kind: str, check: Check) -> Iterator[Span]
 
 
 @functools.cache
-def _rest(pattern: str) -> re.Pattern[str]:
-    """Return the pattern of what follows a prefix: greedy without backtracking, or ended by an edge."""
+def _pattern_after_prefix(pattern: str) -> re.Pattern[str]:
+    """Return the pattern of the text after a prefix: greedy without backtracking, or ended by an edge."""
     return re.compile(f"{pattern}+" if pattern.endswith(",}") else f"(?:{pattern})(?![A-Za-z0-9_])", re.ASCII)
 
 
@@ -312,10 +312,10 @@ def _begun_with_zeros(text: str, start: int) -> Iterator[Span]:
     """Yield a value that begins with the base64 of zeros; a longer text before it would be that of a binary."""
     zeros = text.find(ZEROS, start, start + BLOCK_CHARS + len(ZEROS))
     if zeros >= 0 and _is_edge(text, zeros) and not _is_continued(text, zeros):
-        yield from _at(text, zeros, TWITTER, "twitter-bearer-token")
+        yield from _credential_at(text, zeros, TWITTER, "twitter-bearer-token")
     digits = compiled(r"[0-9]{8,10}:\Z").search(text[max(0, start - 11) : start])
     if digits is not None:
-        yield from _at(text, start - len(digits[0]), TELEGRAM, "telegram-bot-token")
+        yield from _credential_at(text, start - len(digits[0]), TELEGRAM, "telegram-bot-token")
 
 
 def _is_continued(text: str, zeros: int) -> bool:
@@ -323,9 +323,9 @@ def _is_continued(text: str, zeros: int) -> bool:
     return text[max(0, zeros - 8) : zeros].rstrip().endswith("AA") or is_after_base64(text, zeros)
 
 
-def _at(text: str, start: int, pattern: str, kind: str) -> Iterator[Span]:
+def _credential_at(text: str, start: int, pattern: str, kind: str) -> Iterator[Span]:
     """Yield the value of a kind that begins at an offset, if there is one."""
-    match = _rest(pattern).match(text, start)
+    match = _pattern_after_prefix(pattern).match(text, start)
     if match is not None and is_random(match[0].lstrip("A")):
         yield start, match.end(), kind
 
@@ -335,7 +335,7 @@ def _kind_by_name(text: str, start: int, end: int) -> str:
     before = text[max(0, start - _NAME_CHARS) : start].rpartition("\n")[2]
     value = text[start:end]
     if compiled(NAME_SIGNS).search(before.lower()) is None:
-        return ""  # nearly always: the patterns below take ten times as long
+        return ""  # most texts end here: the patterns below take ten times as long
     login = compiled(LOGIN).search(before)
     if login is not None and is_login(value):
         return "docker-registry-auth" if login[1] else "basic-authorization"
@@ -343,11 +343,16 @@ def _kind_by_name(text: str, start: int, end: int) -> str:
         return ""
     name = _name_before(before)
     if not name:
-        return next((kind for names, values, kind in NAMED_BY_VENDOR if _fits(before, names, value, values)), "")
-    return next((kind for names, values, kind in NAMED_KINDS if _fits(name, names, value, values)), "named-secret")
+        return next(
+            (kind for names, values, kind in NAMED_BY_VENDOR if _name_and_value_match(before, names, value, values)), ""
+        )
+    return next(
+        (kind for names, values, kind in NAMED_KINDS if _name_and_value_match(name, names, value, values)),
+        "named-secret",
+    )
 
 
-def _fits(name: str, names: str, value: str, values: str) -> bool:
+def _name_and_value_match(name: str, names: str, value: str, values: str) -> bool:
     return compiled(values).fullmatch(value) is not None and compiled(names).search(name) is not None
 
 

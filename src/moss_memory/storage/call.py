@@ -160,7 +160,7 @@ class ReadTransactionBase:
         def sql_in(self, column: str, parameter: str) -> str: ...
 
     def begin(self) -> None:
-        """Do nothing: a reading transaction has begun when it is made."""
+        """Do nothing: a reading transaction begins by itself, at the latest at its first statement."""
 
     @property
     def now_ms(self) -> int:

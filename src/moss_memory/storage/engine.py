@@ -161,7 +161,7 @@ if TYPE_CHECKING:
     class Engine(Protocol):
         """A storage backend."""
 
-        def begin_read(self, *, snapshot: bool, call: CallContext) -> ReadTransaction:
+        def read_transaction(self, *, snapshot: bool, call: CallContext) -> ReadTransaction:
             """Begin a transaction that reads a snapshot."""
 
         def read(
@@ -178,7 +178,7 @@ if TYPE_CHECKING:
             A call that fails because its server is lost or busy is run again until the timeout.
             """
 
-        def begin_write(self, *, timeout_s: float, call: CallContext) -> Transaction:
+        def write_transaction(self, *, timeout_s: float, call: CallContext) -> Transaction:
             """Return a writing transaction; from its begin on it is the only one in its workspace, or in the store.
 
             Its begin raises `STORAGE_BUSY` at the timeout.

@@ -77,7 +77,7 @@ class IdempotentCall:
         if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
             return None
         row = tx.row(sql["stored_answer"], named)
-        assert row is not None, "an unclaimed key must be stored"
+        assert row is not None, "a key that was not claimed is already stored"
         return self._stored_answer(*row)
 
     def _stored_answer(self, arguments: str | None, answer: str | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The origin of a change: who made it, and at which commit of which repository.
+"""The origin of a change: its actor, and the commit and the repository in which it was made.
 
 Origins have a table of their own. The key of a row is a hash of its content, so an event stays small, and a row that is
 copied to another store keeps its key there.

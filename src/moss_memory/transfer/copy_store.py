@@ -233,11 +233,11 @@ class _Batch:
 
 
 def _snapshot(engine: Engine, call: CallContext) -> AbstractContextManager[ReadTransaction]:
-    return committing(engine.begin_read(snapshot=True, call=call))
+    return committing(engine.read_transaction(snapshot=True, call=call))
 
 
 def _write(engine: Engine, call: CallContext, body: Callable[[Transaction], object]) -> None:
-    with committing(engine.begin_write(timeout_s=_TIMEOUT_S, call=call)) as tx:
+    with committing(engine.write_transaction(timeout_s=_TIMEOUT_S, call=call)) as tx:
         body(tx)
 
 

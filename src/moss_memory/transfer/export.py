@@ -99,7 +99,7 @@ class FolderExport:
 
     def _manifest(self) -> Manifest:
         files = {}
-        for name, content in self._things(self._counts, self._numbers):
+        for name, content in self._named_files(self._counts, self._numbers):
             self._tx.check_cancelled()
             files[name] = digest(content)
         self._tables[NUMBERS] = _lines(self._numbers)
@@ -112,7 +112,7 @@ class FolderExport:
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         total = len(self._new.files)
-        for done, (name, content) in enumerate(self._things({}, [])):
+        for done, (name, content) in enumerate(self._named_files({}, [])):
             self._tx.check_cancelled()
             if done % _PROGRESS_EVERY == 0:
                 self._tx.progress(done, total)
@@ -120,8 +120,8 @@ class FolderExport:
         yield from self._tables.items()
         self._tx.progress(total, total)
 
-    def _things(self, counts: dict[str, int], numbers: list[Line]) -> Iterator[tuple[str, bytes]]:
-        """Yield path and content of every thing; count them and collect the columns that belong to the store."""
+    def _named_files(self, counts: dict[str, int], numbers: list[Line]) -> Iterator[tuple[str, bytes]]:
+        """Yield path and content of every file of a row; count them, and collect the columns of the store."""
         counts |= dict.fromkeys(("capsules", "artifacts", "reasoning", "tasks", "records"), 0)
         self._left_local = 0
         for family in (CAPSULES, ARTIFACTS):

@@ -403,7 +403,7 @@ def _address_of(name: str, default: str) -> tuple[str, str]:
 
 
 def _as_deleted(name: str, row: Values) -> Values:
-    """Return the row of a file; one in the folder of deleted things is deleted."""
+    """Return the row of a file; one in the folder of deleted files is deleted."""
     if name.startswith(f"{DELETED}/") and row["deleted_at"] is None:
         return {**row, "deleted_at": row["updated_at"] or row["created_at"] or 0}
     return row

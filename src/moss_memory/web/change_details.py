@@ -1,4 +1,4 @@
-"""The changes of one thing: its difference, its entries, its address, and how to take them back."""
+"""The changes of one item: its difference, its entries, its address, and how to take them back."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _TASK_WORDS = {
 _STATUS_WORDS = {"TODO": "to do", "ACTIVE": "in work", "DONE": "done"}
 
 
-def describe_changes(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
-    """Add the description of its changes to a thing."""
-    thing |= {
+def describe_changes(context: PageContext, item: dict[str, Any], period: dict[str, Any]) -> None:
+    """Add the description of its changes to a item."""
+    item |= {
         "path": "",
         "query": {},
         "messages": [],
@@ -39,17 +39,17 @@ def describe_changes(context: PageContext, thing: dict[str, Any], period: dict[s
         "undo": None,
         "state": "",
     }
-    if thing["family"] in ("capsule", "artifact"):
-        _describe_versions(context, thing, period)
-    elif thing["family"] == "reasoning":
-        _describe_document(context, thing, period)
-    elif thing["family"] == "task":
-        thing |= {"path": f"/tasks/{thing['address']}", "query": {"workspace": thing["place"]}}
-        words = [_task_event(event["payload"]) for event in thing["events"] if event["payload"]]
-        thing["messages"] = list(dict.fromkeys(words)) or ["chosen as the focus"]
+    if item["family"] in ("capsule", "artifact"):
+        _describe_versions(context, item, period)
+    elif item["family"] == "reasoning":
+        _describe_document(context, item, period)
+    elif item["family"] == "task":
+        item |= {"path": f"/tasks/{item['address']}", "query": {"workspace": item["place"]}}
+        words = [_task_event(event["payload"]) for event in item["events"] if event["payload"]]
+        item["messages"] = list(dict.fromkeys(words)) or ["chosen as the focus"]
     else:
-        thing |= {"path": f"/records/{thing['address']}", "query": {"workspace": thing["place"]}, "title": "A record"}
-        thing["messages"] = ["recorded"]
+        item |= {"path": f"/records/{item['address']}", "query": {"workspace": item["place"]}, "title": "A record"}
+        item["messages"] = ["recorded"]
 
 
 def _task_event(payload: dict[str, Any]) -> str:
@@ -61,16 +61,16 @@ def _task_event(payload: dict[str, Any]) -> str:
     return _TASK_WORDS.get(kind, kind.replace("_", " "))
 
 
-def _describe_versions(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
-    family, key = thing["family"], thing["address"]
-    thing |= {"path": f"/{family}s/{key}"}
+def _describe_versions(context: PageContext, item: dict[str, Any], period: dict[str, Any]) -> None:
+    family, key = item["family"], item["address"]
+    item |= {"path": f"/{family}s/{key}"}
     hidden = {"include_deleted": True} | ({"include_expired": True} if family == "artifact" else {})
     try:
         now = context.call(f"{family}_fetch", id=key, **hidden)
     except MossError:
-        thing |= {"path": "", "state": "erased", "title": "An erased " + family}
+        item |= {"path": "", "state": "erased", "title": "An erased " + family}
         return
-    thing["title"] = now.get("title") or now.get("name") or f"{family.capitalize()} without a name"
+    item["title"] = now.get("title") or now.get("name") or f"{family.capitalize()} without a name"
     if period["to_ms"] is None:
         after = now
     else:
@@ -78,14 +78,14 @@ def _describe_versions(context: PageContext, thing: dict[str, Any], period: dict
     before = _version_at(context, family, key, hidden, period["from_ms"] // 1000 - 1)
     is_new = before is None and now["created_at"] * 1000 >= period["from_ms"]
     if now.get("deleted_at"):
-        thing |= {"state": "deleted", "undo": {"action": f"{thing['path']}/restore", "title": "Bring it back"}}
+        item |= {"state": "deleted", "undo": {"action": f"{item['path']}/restore", "title": "Bring it back"}}
     elif is_new:
-        thing |= {"state": "new", "undo": {"action": f"{thing['path']}/delete", "title": "Delete it"}}
+        item |= {"state": "new", "undo": {"action": f"{item['path']}/delete", "title": "Delete it"}}
     elif before is not None and before["version"] != now["version"]:
-        thing["undo"] = {"action": f"{thing['path']}/revert", "title": "Take back", "version": before["version"],
+        item["undo"] = {"action": f"{item['path']}/revert", "title": "Take back", "version": before["version"],
                          "expected": now["version"]}  # fmt: skip
     if before is not None or is_new:
-        _compare(thing, before or {}, after)
+        _compare(item, before or {}, after)
 
 
 def _version_at(
@@ -100,22 +100,22 @@ def _version_at(
         return None
 
 
-def _compare(thing: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> None:
+def _compare(item: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> None:
     if old.get("version") == new["version"]:
         return
-    before, after = _text(thing["family"], old), _text(thing["family"], new)
+    before, after = _text(item["family"], old), _text(item["family"], new)
     if old:
-        thing["fields"] = changed_fields(old, new)
-        if thing["family"] == "capsule":
-            thing["compare"] = {"from": old["version"], "to": new["version"]}
+        item["fields"] = changed_fields(old, new)
+        if item["family"] == "capsule":
+            item["compare"] = {"from": old["version"], "to": new["version"]}
     if len(before) + len(after) > _MAX_CHARS:
-        thing["messages"].append("the text is too long to be compared here")
+        item["messages"].append("the text is too long to be compared here")
         return
     lines = word_difference(before, after, _MAX_STEPS)
-    thing |= {"lines": lines[:_LINES], "more": max(len(lines) - _LINES, 0)}
+    item |= {"lines": lines[:_LINES], "more": max(len(lines) - _LINES, 0)}
     added, removed = (sum(line["kind"] == kind for line in lines) for kind in ("added", "removed"))
     counted = f"{added} line{'' if added == 1 else 's'}"
-    thing["messages"].append(f"{counted} added, {removed} removed" if old else counted)
+    item["messages"].append(f"{counted} added, {removed} removed" if old else counted)
 
 
 def _text(family: str, version: dict[str, Any]) -> str:
@@ -126,20 +126,20 @@ def _text(family: str, version: dict[str, Any]) -> str:
     return pretty(version["data"]) + (f"\n{version['text']}" if version.get("text") else "")
 
 
-def _describe_document(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
-    branch, _, doc = thing["address"].rpartition(":")
-    document = {"workspace": thing["place"], "branch": branch or doc, "doc": doc if branch else ""}
+def _describe_document(context: PageContext, item: dict[str, Any], period: dict[str, Any]) -> None:
+    branch, _, doc = item["address"].rpartition(":")
+    document = {"workspace": item["place"], "branch": branch or doc, "doc": doc if branch else ""}
     if not branch:
-        thing |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "messages": ["made or changed"]}
+        item |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "messages": ["made or changed"]}
         return
-    arguments = {"workspace": thing["workspace"], "branch": branch, "doc": doc, "numbers": period["numbers"]}
+    arguments = {"workspace": item["workspace"], "branch": branch, "doc": doc, "numbers": period["numbers"]}
     entries = context.store.read(document_changes, what="document", **arguments, limit=_ENTRIES)
     is_graph = doc.endswith("graph")
-    thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": document}
-    thing["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"
-    count = len(thing["events"])
-    thing["messages"] = [f"{count} change{'' if count == 1 else 's'}"]
-    thing["entries"] = [
+    item |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": document}
+    item["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"
+    count = len(item["events"])
+    item["messages"] = [f"{count} change{'' if count == 1 else 's'}"]
+    item["entries"] = [
         {**one, "path": "/reasoning/log", "query": {**document, "entry": one["entry"]}}
         if "entry" in one
         else {**one, "path": "/reasoning/node", "query": {**document, "id": one["id"]}}
@@ -147,13 +147,13 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
     ]
 
 
-def summarize(things: list[dict[str, Any]]) -> str:
+def summarize(items: list[dict[str, Any]]) -> str:
     """Return one sentence about the authors and kinds of changes; empty if nothing changed."""
     counts: Counter[str] = Counter()
     authors: Counter[str] = Counter()
-    for thing in things:
-        counts.update(_deeds(thing))
-        authors.update(thing["by"])
+    for item in items:
+        counts.update(_deeds(item))
+        authors.update(item["by"])
     if not counts:
         return ""
     names = [who(name) for name in sorted(authors, key=lambda name: (-authors[name], name))]
@@ -169,15 +169,15 @@ _ORDER = ("stored {} capsule", "changed {} capsule", "deleted {} capsule", "fini
           "changed {} artifact", "deleted {} artifact", "sent {} record")  # fmt: skip
 
 
-def _deeds(thing: dict[str, Any]) -> dict[str, int]:
-    tools = [event["tool"] for event in thing["events"]]
-    family = thing["family"]
+def _deeds(item: dict[str, Any]) -> dict[str, int]:
+    tools = [event["tool"] for event in item["events"]]
+    family = item["family"]
     if family in ("capsule", "artifact"):
         if tools[0].endswith("_delete"):
             return {f"deleted {{}} {family}": 1}
         return {f"{'stored' if tools[-1].endswith('_store') else 'changed'} {{}} {family}": 1}
     if family == "task":
-        payloads = [event["payload"] for event in thing["events"]]
+        payloads = [event["payload"] for event in item["events"]]
         if any((one.get("payload") or {}).get("to") == "DONE" for one in payloads):
             return {"finished {} task": 1}
         is_new = any(one.get("type") in ("task_created", "plan_created") for one in payloads)

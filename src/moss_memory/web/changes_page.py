@@ -1,4 +1,4 @@
-"""The home page: changes since the last visit, of a day or between two days, grouped by thing."""
+"""The home page: changes since the last visit, of a day or between two days, grouped by item."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .change_details import describe_changes, summarize
 from .page_context import PageContext, PageRequest, parse_number
 from .page_frame import load_activity, load_workspaces
 
-_THINGS = 15
+_ROWS_PER_PAGE = 15
 _COOKIE = "moss_seen"
 _VISIT_S = 1800
 """A pause longer than this begins a new visit."""
@@ -26,20 +26,20 @@ _PERIODS = {"visit": "Since your last visit", "today": "Today", "week": f"Last {
 
 
 def show_changes(context: PageContext, request: PageRequest) -> Response:
-    """Show the changes of a period, grouped by workspace and thing."""
+    """Show the changes of a period, grouped by workspace and item."""
     now = int(time.time())
-    previous, cookie = update_visit(request.cookies.get(_COOKIE, ""), now)
+    previous, cookie = next_visit(request.cookies.get(_COOKIE, ""), now)
     period = period_of(request.query, request.zone, now, previous)
     workspace = request.query.get("workspace", "")
     found = read_changes(context, request, period, workspace)
     period["numbers"] = found["numbers"]
-    rows, pagination = request.slice(found["things"], _THINGS)
-    shown = [dict(thing) for thing in rows]
+    rows, pagination = request.slice(found["items"], _ROWS_PER_PAGE)
+    shown = [dict(item) for item in rows]
     _set_titles(context, shown)
     names = {one["workspace"].casefold(): one["workspace"] for one in load_workspaces(context, request)["workspaces"]}
-    for thing in shown:
-        thing["place"] = names.get(thing["workspace"], thing["workspace"])
-        describe_changes(context, thing, period)
+    for item in shown:
+        item["place"] = names.get(item["workspace"], item["workspace"])
+        describe_changes(context, item, period)
     response = context.page(
         request,
         "changes.html",
@@ -49,7 +49,7 @@ def show_changes(context: PageContext, request: PageRequest) -> Response:
         sentence=found["sentence"],
         groups=group_by_workspace(shown),
         pagination=pagination,
-        things=shown,
+        items=shown,
         most=EVENTS if found["has_more"] else 0,
     )
     secure = request.origin.startswith("https:")
@@ -58,15 +58,15 @@ def show_changes(context: PageContext, request: PageRequest) -> Response:
 
 
 def read_changes(context: PageContext, request: PageRequest, period: dict[str, Any], workspace: str) -> dict[str, Any]:
-    """Return the things that changed in a period, a sentence about them, and the numbers of its rows in documents."""
+    """Return the items that changed in a period, a sentence about them, and the numbers of its rows in documents."""
     times = {"from_ms": period["from_ms"], "to_ms": period["to_ms"]}
 
     def read() -> dict[str, Any]:
         found = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
-        things = group_by_thing(found["events"])
+        items = group_by_subject(found["events"])
         return {
-            "things": things,
-            "sentence": summarize(things),
+            "items": items,
+            "sentence": summarize(items),
             "numbers": context.store.read(document_numbers, what="numbers of a period", **times),
             "has_more": found["has_more"],
         }
@@ -74,7 +74,7 @@ def read_changes(context: PageContext, request: PageRequest, period: dict[str, A
     return context.cached(request, "changes", {**times, "workspace": workspace}, read)
 
 
-def update_visit(cookie: str, now: int) -> tuple[int | None, str]:
+def next_visit(cookie: str, now: int) -> tuple[int | None, str]:
     """Return when the last visit ended, None before the second one, and the new value of the cookie."""
     parts = cookie.split(".")
     known = [number for part in parts if (number := parse_number(part)) is not None]
@@ -113,41 +113,41 @@ def _day(written: str) -> date | None:
         day = date.fromisoformat(written)
     except ValueError:
         return None
-    return day if 1970 < day.year < 9000 else None  # beyond these years a time zone may leave the calendar
+    return day if 1970 < day.year < 9000 else None  # beyond these years a time zone may exceed the range of `date`
 
 
 def _midnight(day: date, zone: tzinfo) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=zone).timestamp() * 1000)
 
 
-def group_by_thing(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the things that changed, last changed first, each with its events and authors."""
+def group_by_subject(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items that changed, last changed first, each with its events and authors."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for event in events:
         if event["address"] is None:
-            continue  # a call without a thing, such as the first one of a workspace
+            continue  # a call without a item, such as the first one of a workspace
         key = (event["workspace"] or "", event["family"], event["address"])
-        thing = found.get(key)
-        if thing is None:
-            thing = found[key] = {
+        item = found.get(key)
+        if item is None:
+            item = found[key] = {
                 "workspace": key[0], "family": key[1], "address": key[2], "title": key[2], "ts_ms": event["ts_ms"],
                 "events": [], "by": [],
             }  # fmt: skip
-        thing["events"].append({**event, "payload": json.loads(event["payload"]) if event["payload"] else {}})
-        if event["by"] and event["by"] not in thing["by"]:
-            thing["by"].append(event["by"])
+        item["events"].append({**event, "payload": json.loads(event["payload"]) if event["payload"] else {}})
+        if event["by"] and event["by"] not in item["by"]:
+            item["by"].append(event["by"])
     return list(found.values())
 
 
-def _set_titles(context: PageContext, things: list[dict[str, Any]]) -> None:
-    keys = [(thing["workspace"], thing["address"]) for thing in things if thing["family"] == "task"]
+def _set_titles(context: PageContext, items: list[dict[str, Any]]) -> None:
+    keys = [(item["workspace"], item["address"]) for item in items if item["family"] == "task"]
     titles = context.store.read(task_titles, what="titles of tasks", tasks=keys)
-    for thing in things:
-        thing["title"] = titles.get((thing["workspace"], thing["address"]), thing["title"])
+    for item in items:
+        item["title"] = titles.get((item["workspace"], item["address"]), item["title"])
 
 
-def group_by_workspace(things: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+def group_by_workspace(items: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
-    for thing in things:
-        groups.setdefault(thing["place"], []).append(thing)
+    for item in items:
+        groups.setdefault(item["place"], []).append(item)
     return list(groups.items())

@@ -18,7 +18,7 @@ FAMILIES = (
     ("record", "Records", "/records"),
 )
 LISTS = [{"name": name, "title": f"All {title.lower()}", "path": path} for name, title, path in FAMILIES]
-"""The list of each family; the error page of a missing thing links to it."""
+"""The list of each family; the error page of a missing row links to it."""
 WEEKS = 9
 _MAX_WORKSPACES = 100
 

@@ -38,13 +38,13 @@ _OF_EACH = 5
 _HITS = 12
 _TITLE_CHARS = 160
 _NAMES = 1_000
-"""The number of last changed things that are found by their names alone."""
+"""The number of last changed rows that are found by their names alone."""
 _SEARCHED_BYTES = 3
 """The size of the shortest word that is searched: three letters, or one character of a script without spaces."""
 
 
 def find_palette_items(context: PageContext, request: PageRequest) -> Response:
-    """Return the things whose names have all words of `q`, as JSON; without `q` the last changed ones."""
+    """Return the rows whose names have all words of `q`, as JSON; without `q` the last changed ones."""
     words = _WORD.findall(request.query.get("q", "")[:200].casefold())[:_MAX_WORDS]
     names = [one["workspace"] for one in load_workspaces(context, request)["workspaces"]]
     found_names = [name for name in names if _matches(_WORD.findall(name.casefold()), words)][:_OF_EACH]
@@ -60,7 +60,7 @@ def _matches(parts: list[str], words: list[str]) -> bool:
 
 
 def _find_by_name(context: PageContext, request: PageRequest, words: list[str]) -> list[dict[str, Any]]:
-    """Return the things with these words: the last changed by their names, then older ones by a search.
+    """Return the rows with these words: the last changed by their names, then older ones by a search.
 
     A search costs the more, the more texts have a word, so it is left out if names are enough or a word is short.
     """
@@ -73,7 +73,7 @@ def _find_by_name(context: PageContext, request: PageRequest, words: list[str]) 
 
 
 def _load_names(context: PageContext) -> list[tuple[list[str], str, dict[str, str]]]:
-    """Return the last changed things: the words of each name, its address, and its item."""
+    """Return the last changed rows: the words of each name, its address, and its item."""
     dots = context.store.read(map_rows, what="names", most=_NAMES)
     found = []
     for dot in dots:

@@ -247,7 +247,7 @@ def test_ingesting_an_event_again_adds_nothing(timed: TaskTools) -> None:
         cancelled=None,
         progress=None,
     )
-    tx = store._engine.begin_write(timeout_s=1.0, call=call)
+    tx = store._engine.write_transaction(timeout_s=1.0, call=call)
     try:
         workspace = "Shop"
         trace = task_document(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")

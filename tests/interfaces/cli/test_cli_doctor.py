@@ -121,7 +121,7 @@ def test_a_store_that_cannot_be_written_is_examined_without_waiting(cli: Cli, mo
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(SqliteEngine, "begin_write", refuse)
+    monkeypatch.setattr(SqliteEngine, "write_transaction", refuse)
     code, found = findings(cli)
     assert code == 0
     assert found["integrity"][0]["status"] == "ok"

@@ -84,7 +84,7 @@ def test_a_search_of_a_large_store_blocks_neither_the_loop_nor_writes(
     bench.take(1, "seek")
     assert bench.store.started.wait(TIMEOUT_S)
     assert bench.answers == {}
-    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(calls_module, "OVERTAKE_AFTER_S", 0.0)
     bench.take(2, "note", text="later")
     bench.calls.run_due()
     assert bench.answers == {2: {"kept": 1}}
@@ -117,7 +117,7 @@ def test_a_read_sees_the_writes_sent_before_it_and_none_sent_after(bench: Bench)
 
 
 def test_a_read_overtakes_a_running_call(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(calls_module, "OVERTAKE_AFTER_S", 0.0)
     bench.hold_the_worker()
     bench.take(2, "recall")
     assert bench.calls.wait_s() == 0.0
@@ -137,7 +137,7 @@ def test_a_read_does_not_overtake_too_early(bench: Bench) -> None:
 
 
 def test_a_long_call_and_a_write_never_overtake(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(calls_module, "OVERTAKE_AFTER_S", 0.0)
     bench.hold_the_worker()
     bench.take(2, "note", text="later")
     bench.take(3, "haul")
@@ -221,7 +221,7 @@ def test_finishing_times_out_and_stopping_answers_the_remaining_calls(bench: Ben
 
 
 def test_finishing_lets_reads_overtake(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(calls_module, "OVERTAKE_AFTER_S", 0.01)
     bench.hold_the_worker()
     bench.take(2, "recall")
     bench.calls.finish(0.2)

@@ -17,7 +17,7 @@ from moss_memory.storage.call import wall_clock_ms
 from moss_memory.store import Store
 from moss_memory.tools.everything.period_changes import changes_in_period
 from moss_memory.web.change_details import summarize
-from moss_memory.web.changes_page import group_by_thing, period_of, update_visit
+from moss_memory.web.changes_page import group_by_subject, next_visit, period_of
 from support.pages_server import PagesServer
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def test_a_second_visit_shows_only_new_changes(tab: Tab, store: Store) -> None:
     ],
 )
 def test_a_visit_ends_after_half_an_hour(cookie: str, previous: int | None, then: str) -> None:
-    assert update_visit(cookie, 100_000) == (previous, then)
+    assert next_visit(cookie, 100_000) == (previous, then)
 
 
 def test_days_follow_the_time_zone_of_the_browser() -> None:
@@ -191,7 +191,7 @@ def test_the_first_change_of_a_period_is_found_wherever_it_begins(store: Store) 
 
 
 def test_an_empty_period_has_no_sentence() -> None:
-    assert summarize(group_by_thing([])) == ""
+    assert summarize(group_by_subject([])) == ""
 
 
 def test_the_home_page_works_without_scripts_and_read_only(store: Store) -> None:

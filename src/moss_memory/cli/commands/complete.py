@@ -128,7 +128,7 @@ class _Completer:
                     yield f"{flag}\t{to_cli_words(option.description, self._command.operation)}"
 
     def _kind_of(self, option: Option) -> str:
-        """Return the kind of stored thing that an option names, empty if none."""
+        """Return the kind of row that an option names, empty if none."""
         if option.name == "name" and self._command.words.startswith("workspace "):
             return _WORKSPACES
         if option.name == "name" and self._command.positional == ADDRESSED:
@@ -136,7 +136,7 @@ class _Completer:
         return STORED.get(option.argument or option.name, "")
 
     def _positional_kind(self) -> str:
-        """Return the kind of stored thing that positional arguments name, empty if none."""
+        """Return the kind of row that positional arguments name, empty if none."""
         command = self._command
         if command.positional in (ADDRESSED, ITEMS):
             return self._addressed_kind()

@@ -41,7 +41,7 @@ def check_location(report: Report, home: str, *, exists: bool) -> bool:
     kind = _file_system(folder)
     if kind in _NETWORK:
         report.add(
-            "file system", WARN, f"{home} is on {kind}, where locks and shared memory are not reliable",
+            "file system", WARN, f"{home} is on {kind}, whose locks and shared memory are not reliable",
             "set MOSS_HOME to a folder on a local disk",
         )  # fmt: skip
     synced = synced_folder(home)

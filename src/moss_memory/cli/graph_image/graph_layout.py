@@ -17,7 +17,7 @@ TIMEOUT_S = 30.0
 """Timeout of Graphviz for curved edges; then it gets the same time for straight lines."""
 
 _GAP = 30.0
-_SHAPE = 1.6
+_ASPECT_RATIO = 1.6
 """Preferred ratio of width to height."""
 
 
@@ -59,7 +59,7 @@ class Arrow:
         self.label: Point = (0.0, 0.0)
 
 
-class _Part:
+class _Component:
     """A connected component and the size of its bounding rectangle, moved as a whole."""
 
     __slots__ = ("arrows", "boxes", "height", "width")
@@ -94,7 +94,7 @@ def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
     return _pack([*connected, *isolated])
 
 
-def _find_components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[_Part]:
+def _find_components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[_Component]:
     root = {one: one for one in boxes}
 
     def find(one: str) -> str:
@@ -104,15 +104,15 @@ def _find_components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[_Part]:
 
     for arrow in arrows:
         root[find(arrow.tail)] = find(arrow.head)
-    parts: dict[str, _Part] = {}
+    parts: dict[str, _Component] = {}
     for name, box in boxes.items():
-        parts.setdefault(find(name), _Part()).boxes[name] = box
+        parts.setdefault(find(name), _Component()).boxes[name] = box
     for arrow in arrows:
         parts[find(arrow.tail)].arrows.append(arrow)
     return list(parts.values())
 
 
-def _place_boxes(parts: list[_Part]) -> None:
+def _place_boxes(parts: list[_Component]) -> None:
     """Set the sizes and positions that Graphviz computes for connected components."""
     requests = []
     for part in parts:
@@ -128,10 +128,10 @@ def _place_boxes(parts: list[_Part]) -> None:
         part.width, part.height = layout["width"], layout["height"]
         for box, (x, y) in zip(part.boxes.values(), layout["nodes"], strict=True):
             box.x, box.y = x, y
-        for arrow, run in zip(part.arrows, layout["edges"], strict=True):
-            arrow.points = [(x, y) for x, y in run["points"]]
-            arrow.end = tuple(run["end"])
-            arrow.label = tuple(run["label"] or _middle(arrow.points))
+        for arrow, edge in zip(part.arrows, layout["edges"], strict=True):
+            arrow.points = [(x, y) for x, y in edge["points"]]
+            arrow.end = tuple(edge["end"])
+            arrow.label = tuple(edge["label"] or _middle(arrow.points))
 
 
 def _middle(points: list[Point]) -> Point:
@@ -162,18 +162,18 @@ def _run_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     raise MossError("INVALID_REQUEST", "the graph takes longer than a minute to lay out; draw a smaller part of it")
 
 
-def _sort_key(part: _Part) -> tuple[bool, float]:
+def _sort_key(part: _Component) -> tuple[bool, float]:
     """Return the sort key of a component: ordered ones first, then the highest."""
     ordered = any(arrow.ordered for arrow in part.arrows)
     return (not ordered, 0.0 if ordered else -part.height)
 
 
-def _pack(parts: list[_Part]) -> tuple[float, float]:
+def _pack(parts: list[_Component]) -> tuple[float, float]:
     """Pack the components into rows, so that the whole is about as wide as a page."""
     if not parts:
         return 0.0, 0.0
     area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)
-    row_width = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
+    row_width = max(math.sqrt(area * _ASPECT_RATIO), max(part.width for part in parts))
     x = y = row = widest = 0.0
     for part in sorted(parts, key=_sort_key):
         if x and x + part.width > row_width:

@@ -84,7 +84,7 @@ class PostgresEngine:
         """The cached ids of terms."""
         self._maintenance: Thread | None = None
 
-    def begin_read(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
+    def read_transaction(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
         return PostgresTransaction(self, call, snapshot=snapshot)
 
     def read(
@@ -101,8 +101,8 @@ class PostgresEngine:
     def connections(self) -> tuple[int, int]:
         return self._connections.usage()
 
-    def begin_write(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
-        """Return a write transaction, which locks its workspace, or the whole store, at its first statement."""
+    def write_transaction(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
+        """Return a transaction that locks its workspace, or the whole store, in `begin` or at its first statement."""
         return PostgresWrite(self, timeout_s, call)
 
     def write(self, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
@@ -111,7 +111,7 @@ class PostgresEngine:
     def acquire(self) -> Connection:
         return self._connections.acquire(self._prepare)
 
-    def take_again(self, lost: Connection) -> Connection:
+    def replace_lost(self, lost: Connection) -> Connection:
         """Replace a connection that was lost while idle, and close all other idle ones."""
         self._connections.drop(lost)
         self.dictionary = TermDictionary()  # the new connection may be to another server
@@ -174,7 +174,7 @@ class PostgresEngine:
             except psycopg.OperationalError as error:
                 if not is_lost(error):
                     raise
-            connection = self.take_again(connection)
+            connection = self.replace_lost(connection)
             return connection, *self._wait_for_lock(connection, timeout_s, call)
         except BaseException:
             if not connection.closed and not is_idle(connection):
@@ -189,7 +189,7 @@ class PostgresEngine:
             left_s = max(until - time.monotonic(), 0.001)
             wait_s = left_s if call.cancelled is None else min(left_s, _WAIT_S)
             try:
-                number, now_ms = self._try_lock(connection, wait_s, call.workspace)
+                number, now_ms = self._lock_within(connection, wait_s, call.workspace)
                 return number, now_ms if is_wall_clock(call) else call.clock_ms()
             except psycopg.errors.LockNotAvailable:
                 connection.execute("rollback")
@@ -197,7 +197,7 @@ class PostgresEngine:
                 if time.monotonic() >= until:
                     raise busy_error(timeout_s) from None
 
-    def _try_lock(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
+    def _lock_within(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
         """Begin a transaction and acquire the write lock in one message."""
         workspace_sql = "null" if workspace is None else quote(normalize_workspace(workspace), connection)
         cursor = connection.execute(
@@ -210,7 +210,7 @@ class PostgresEngine:
             connection.execute("rollback")
             refuse_unusable(connection, version, self._schema)
             self._seen_version = version  # another process has upgraded the schema
-            return self._try_lock(connection, wait_s, workspace)
+            return self._lock_within(connection, wait_s, workspace)
         return int(number), int(now_ms)
 
     def vectors(self) -> VectorMatrix:
@@ -292,7 +292,7 @@ class PostgresEngine:
     def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
         from .dump import dump
 
-        with committing(self.begin_read(snapshot=True, call=call)) as tx:
+        with committing(self.read_transaction(snapshot=True, call=call)) as tx:
             yield from dump(tx)
 
     def tables(self, tx: ReadTransaction) -> list[str]:
@@ -309,7 +309,7 @@ class PostgresEngine:
         """Advance the sequences after a bulk load and mark the store as complete, in one transaction."""
         from .dump import advance_sequences
 
-        with committing(self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)) as tx:
+        with committing(self.write_transaction(timeout_s=WRITE_TIMEOUT_S, call=call)) as tx:
             advance_sequences(tx)
             tx.run(f"update moss_schema set version = {SCHEMA_VERSION}")
 
@@ -317,7 +317,7 @@ class PostgresEngine:
         """Empty every table except `but` and reset the sequences, in one transaction."""
         from .dump import truncate_all
 
-        with committing(self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)) as tx:
+        with committing(self.write_transaction(timeout_s=WRITE_TIMEOUT_S, call=call)) as tx:
             truncate_all(tx, but=but)
 
     def change_token(self) -> object:

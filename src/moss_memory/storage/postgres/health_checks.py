@@ -50,7 +50,7 @@ def _check_server(engine: PostgresEngine) -> list[CheckResult]:
 
 def _run_in_transaction(engine: PostgresEngine, call: CallContext, subject: str, check: Check) -> Iterator[CheckResult]:
     def run() -> list[CheckResult]:
-        with committing(engine.begin_read(snapshot=True, call=call)) as tx:
+        with committing(engine.read_transaction(snapshot=True, call=call)) as tx:
             return list(check(tx))
 
     return _run(engine, subject, run)

@@ -38,7 +38,7 @@ def maintain(engine: PostgresEngine, call: CallContext) -> None:
 
 def _run(engine: PostgresEngine, call: CallContext, step: Callable[[PostgresTransaction], bool]) -> bool:
     """Run a step in a transaction, unless another process is maintaining; return True if there is more to do."""
-    with committing(engine.begin_read(snapshot=False, call=call)) as tx:
+    with committing(engine.read_transaction(snapshot=False, call=call)) as tx:
         tx.queue("begin")
         if not tx.value(f"select cast(pg_try_advisory_xact_lock({SEGMENTS_LOCK}) as integer)"):
             return False

@@ -114,7 +114,7 @@ def _tokenize(tx: PostgresWrite, changed: list[Row]) -> list[Row]:
     generation = changed[0][6]
     words: set[str] = set().union(*[document.words for document in cut])
     numbers = assign_ids(tx, words, tx.known_terms(generation))
-    tx.learn_terms(generation, numbers)
+    tx.cache_terms(generation, numbers)
     return [document.row(numbers) for document in cut]
 
 

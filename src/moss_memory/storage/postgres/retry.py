@@ -39,7 +39,7 @@ def run_with_retry(
 ) -> Result:
     """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary.
 
-    After a lost COMMIT, `run` is called again. That of `Store._write` and `Store.write` looks up its key in
+    After a lost COMMIT, `run` is called again. That of a tool and that of `Store.write` looks up its key in
     `storage/idempotency.py`, and returns the stored answer if the COMMIT arrived; any other `run` must be repeatable.
     """
     until = time.monotonic() + timeout_s
@@ -47,7 +47,7 @@ def run_with_retry(
     in_doubt = False
     while True:
         failure: MossError | psycopg.Error
-        tx = engine.begin_write(timeout_s=max(until - time.monotonic(), 0.0), call=call)
+        tx = engine.write_transaction(timeout_s=max(until - time.monotonic(), 0.0), call=call)
         try:
             result = run(tx)
             tx.commit()
@@ -93,7 +93,7 @@ def read_with_retry(
     until = time.monotonic() + timeout_s
     pause_s = _FIRST_PAUSE_S
     while True:
-        tx = engine.begin_read(snapshot=snapshot, call=call)
+        tx = engine.read_transaction(snapshot=snapshot, call=call)
         try:
             result = body(tx, **values)
             tx.commit()
@@ -128,7 +128,7 @@ def _is_storage_error(error: MossError | psycopg.Error) -> bool:
 
 def _unknown_error(call: CallContext) -> MossError:
     problem = f"it is unknown if `{call.operation}` was committed"
-    if call.key is None:  # no tool, so nobody can send it again with a key
+    if call.key is None:  # no tool, so it takes no key
         return MossError("STORAGE_UNKNOWN", f"{problem}; see if its change is there before you run it again")
     return MossError(
         "STORAGE_UNKNOWN",

@@ -85,7 +85,7 @@ class PostgresTransaction(ReadTransactionBase):
             if not first or not self._may_begin_again or not is_lost(error):
                 raise
         # Nothing was done yet: the connection was lost while idle.
-        connection = self._connection = self._engine.take_again(connection)
+        connection = self._connection = self._engine.replace_lost(connection)
         return _run_pipeline(connection, queued, statements, binary)
 
     @property
@@ -189,8 +189,8 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._indexes = False
         self._must_erase = False
         self._index_is_due = False
-        self._taken: list[str] = []
-        self._learnt: dict[int, dict[str, int]] = {}
+        self._give_back_statements: list[str] = []
+        self._new_term_ids: dict[int, dict[str, int]] = {}
 
     def begin(self) -> None:
         if self._connection is None:
@@ -198,7 +198,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def _begin(self) -> Connection:
         connection, self._event_number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
-        self._taken = [f"select give_back_change({self._event_number})"]
+        self._give_back_statements = [f"select give_back_change({self._event_number})"]
         self._connection = connection
         self._began_s = time.monotonic()
         return connection
@@ -231,10 +231,10 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         """Note the numbers that were taken, and rewind the cursor for the caller."""
         (last,) = cursor.fetchone() or (0,)
         cursor.scroll(0, mode="absolute")
-        self._taken.append(f"select give_back_numbers('{series}', {last - count}, {last})")
+        self._give_back_statements.append(f"select give_back_numbers('{series}', {last - count}, {last})")
 
     def _undo_statements(self) -> list[str]:
-        return self._taken[::-1]
+        return self._give_back_statements[::-1]
 
     def queue(self, sql: str, parameters: Parameters | None = None) -> None:
         self.begin()
@@ -307,7 +307,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             return
         self._update_index()
         if self._event_number and not self._changes:
-            self._queued.append((self._taken[0], None))  # its number is unused
+            self._queued.append((self._give_back_statements[0], None))  # no event uses the number
         warnings: list[str] = []
 
         def collect(notice: psycopg.errors.Diagnostic) -> None:
@@ -326,22 +326,22 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             self._connection.remove_notice_handler(collect)
         if warnings:
             raise UnconfirmedCommit(warnings[0])
-        for generation, numbers in self._learnt.items():
+        for generation, numbers in self._new_term_ids.items():
             self._engine.dictionary.learn(generation, numbers)
-        self._learnt = {}
+        self._new_term_ids = {}
         if self._index_is_due:
             self._index_is_due = False
             self._engine.maintain_index(self.call)
 
     def known_terms(self, generation: int) -> dict[str, int]:
         """Return the cached ids of terms, valid for this generation of the dictionary."""
-        learnt = self._learnt.get(generation)
+        learnt = self._new_term_ids.get(generation)
         known = self._engine.dictionary.known(generation)
         return {**known, **learnt} if learnt else known
 
-    def learn_terms(self, generation: int, numbers: dict[str, int]) -> None:
+    def cache_terms(self, generation: int, numbers: dict[str, int]) -> None:
         """Cache ids of terms for later calls, once this one is committed."""
-        self._learnt.setdefault(generation, {}).update(numbers)
+        self._new_term_ids.setdefault(generation, {}).update(numbers)
 
     def _update_index(self) -> None:
         """Index changed documents, and remove erased ones from the index."""

@@ -209,20 +209,20 @@ class PostgresWordQuery:
 
     def scores(self, filters: PostgresFilters) -> tuple[Numbers, Numbers]:
         """Return the positions of the documents within the filters that contain any of the words, and their scores."""
-        at, scores, shares = self._evaluate(filters)
+        at, scores, shares = self._bm25_and_shares(filters)
         return at, SHARE_WEIGHT * shares + scores
 
-    def score_all(self, filters: PostgresFilters) -> list[tuple[int, float, float]]:
+    def match_all(self, filters: PostgresFilters) -> list[tuple[int, float, float]]:
         """Return every document within the filters that contains any of the words.
 
-        Each as its number, its bm25 divided by its maximum, and the share of the words that it contains, weighted by
-        idf.
+        Each as its number, its bm25 divided by its upper bound, and the share of the words that it contains, weighted
+        by idf.
         """
-        at, scores, shares = self._evaluate(filters)
+        at, scores, shares = self._bm25_and_shares(filters)
         return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
 
-    def _evaluate(self, filters: PostgresFilters) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the positions of matches within the filters, their bm25 divided by its maximum, and their shares."""
+    def _bm25_and_shares(self, filters: PostgresFilters) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the positions of matches within the filters, their bm25 by its upper bound, and their shares."""
         contained = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
         for row, (_, forms) in zip(contained, self._words, strict=False):
             for at, _ in forms:

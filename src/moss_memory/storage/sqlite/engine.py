@@ -62,7 +62,7 @@ class SqliteEngine:
         self._watches = 0
         self._watch_lock = allocate_lock()
 
-    def begin_read(self, *, snapshot: bool, call: CallContext) -> SqliteTransaction:
+    def read_transaction(self, *, snapshot: bool, call: CallContext) -> SqliteTransaction:
         """Begin a transaction that reads a snapshot and never waits for a writer."""
         self._refuse_after_fork()
         reader = self.readers.acquire(self._prepare)
@@ -84,7 +84,7 @@ class SqliteEngine:
         call: CallContext,
     ) -> Result:
         """Run a call in a reading transaction and return its result; a read never waits."""
-        tx = self.begin_read(snapshot=snapshot, call=call)
+        tx = self.read_transaction(snapshot=snapshot, call=call)
         try:
             return body(tx, **values)
         finally:
@@ -100,8 +100,8 @@ class SqliteEngine:
         except OSError:
             return 0  # it was removed just now
 
-    def begin_write(self, *, timeout_s: float, call: CallContext) -> SqliteWrite:
-        """Return a transaction that takes the write lock at its first statement."""
+    def write_transaction(self, *, timeout_s: float, call: CallContext) -> SqliteWrite:
+        """Return a transaction that acquires the write lock in `begin` or at its first statement."""
         return SqliteWrite(self, timeout_s, call)
 
     def write(self, run: Callable[[SqliteWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
@@ -117,7 +117,7 @@ class SqliteEngine:
         return self._lock.new_hold(self._roll_back)
 
     def begin_immediate(self) -> apsw.Connection:
-        """Begin a writing transaction; the caller holds the lock, and the release of its hold ends both."""
+        """Begin a writing transaction; the caller holds the lock. The release of its hold ends the transaction."""
         writer = self._ready_writer()
         writer.execute("begin immediate")
         if schema_numbers(writer) != self._schema:
@@ -237,7 +237,7 @@ class SqliteEngine:
     def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
         from .dump import dump
 
-        tx = self.begin_read(snapshot=True, call=call)
+        tx = self.read_transaction(snapshot=True, call=call)
         try:
             yield from dump(tx)
         finally:

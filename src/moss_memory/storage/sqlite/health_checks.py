@@ -68,9 +68,9 @@ def _attempt(
     tx: SqliteTransaction
     try:
         if writes:
-            tx = engine.begin_write(timeout_s=TIMEOUT_S, call=call)
+            tx = engine.write_transaction(timeout_s=TIMEOUT_S, call=call)
         else:
-            tx = engine.begin_read(snapshot=True, call=call)
+            tx = engine.read_transaction(snapshot=True, call=call)
         try:
             found = list(look(tx.connect()))
             tx.commit()

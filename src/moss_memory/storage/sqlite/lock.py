@@ -1,13 +1,13 @@
 """The write lock: one writer at a time, among the threads of this process and among all processes.
 
 A waiter locks the queue file, then the lock file, then unlocks the queue file. A writer that finds the queue file
-locked waits for it, so a new writer cannot overtake a waiting one. The waiting writers get the lock in no strict order,
-but every one of them gets it. A blocking `flock` has no timeout other than by signals, which a library must not use. So
-a thread blocks, and the writer waits for that thread.
+locked waits for it, so a new writer does not overtake the first waiter. The kernel decides the order of the others, but
+every one of them gets the lock. A blocking `flock` has no timeout other than by signals, which a library must not use.
+So a thread blocks, and the writer waits for that thread.
 
 `Hold.acquire` takes these steps:
 
-1. `_acquire_if_free`: if nobody waits, lock both files without waiting.
+1. `_acquire_if_free`: if nobody waits, lock the lock file without waiting; the queue file is locked meanwhile.
 2. `_wait`: start a `Waiter`, whose thread blocks on both files, and use the lock that it gets.
 3. `_acquire_if_unused_since_last_try`, while it waits: acquire the lock itself if the first in the queue does not run.
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.call import CallContext
 
     Token = tuple[int]
+    """The id of a thread, in a tuple of its own for each hold: tokens are compared by identity."""
 
 LOCK_FILE = "moss.lock"
 QUEUE_FILE = "moss.queue"
@@ -215,14 +216,14 @@ class Hold:
         """Wait for the lock; raise at the timeout or if the call is cancelled."""
         deadline = time.monotonic() + timeout_s
         while True:
-            waiter = self._start_waiter(deadline)
+            waiter = self._make_waiter(deadline)
             if waiter is not None and self._wait_with(waiter, deadline, call):
                 return
             self.release()
             if time.monotonic() >= deadline:
                 raise busy_error(timeout_s, self._lock.holder())
 
-    def _start_waiter(self, deadline: float) -> Waiter | None:
+    def _make_waiter(self, deadline: float) -> Waiter | None:
         """Return a new waiter; None if another hold keeps this process from opening files until the deadline."""
         mutex = self._lock.opening_mutex
         if not mutex.acquire(self._token, deadline - time.monotonic()):
@@ -237,7 +238,7 @@ class Hold:
         seen: bytes | None = None
         tried_at = time.monotonic()
         while (now := time.monotonic()) < deadline:
-            if waiter.ready.acquire(True, min(_interval_s(is_blocking, call), deadline - now)):
+            if waiter.ready.acquire(True, min(_poll_interval_s(is_blocking, call), deadline - now)):
                 if not waiter.failed:
                     return self._use_lock_of(waiter, deadline)
                 is_blocking = False
@@ -303,7 +304,7 @@ class Hold:
         if file is not None:
             if self._is_held:
                 self._is_held = False
-                write_record(file, b"free")
+                write_record(file, b"free")  # the rest of the record stays, so the next holder's differs from it
             unlock(file)
         if waiter is not None:
             waiter.leave()
@@ -422,7 +423,7 @@ class ThreadMutex:
         return self._owner.get("owner", (0,))[0] == get_ident()
 
 
-def _interval_s(is_blocking: bool, call: CallContext | None) -> float:
+def _poll_interval_s(is_blocking: bool, call: CallContext | None) -> float:
     if not is_blocking:
         return _POLL_S
     return _TRY_UNUSED_S if call is None or call.cancelled is None else _CHECK_CANCELLED_S

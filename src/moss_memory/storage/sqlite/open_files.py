@@ -3,10 +3,11 @@
 If a log is removed, only processes that have it open still see its content; if a database is truncated, it looks
 complete to processes with cached pages. So a writer checks before it begins and before it acknowledges a write.
 
-SQLite trusts the index of the log in shared memory, and never reads the log again while anybody has it open. If another
-program truncates, zeroes or replaces the log, SQLite continues to append to it, and a checkpoint copies garbage into
-the database. So a writer compares the log with that index before it writes and before it acknowledges: its length, its
-header, its first and its last frame. It reads the log through SQLite's own file layer. That takes 3 µs.
+SQLite uses the index of the log in shared memory without a check, and never reads the log again while anybody has it
+open. If another program truncates, zeroes or replaces the log, SQLite continues to append to it, and a checkpoint
+copies garbage into the database. So a writer compares the log with that index before it writes and before it
+acknowledges: its length, its header, its first and its last frame. It reads the log through SQLite's own file layer.
+That takes 3 µs.
 """
 
 from __future__ import annotations
@@ -233,8 +234,8 @@ def truncated_error(path: str) -> MossError:
     """Return the error for a truncated database."""
     return MossError(
         "STORAGE_CORRUPT",
-        f"{path} was truncated while it was in use, and the last writes may be lost. `moss restore-backup` brings back a copy, and "
-        "`moss export --salvage` what can still be read",
+        f"{path} was truncated while it was in use, and the last writes may be lost. `moss restore-backup` "
+        "brings back a copy, and `moss export --salvage` what can still be read",
         details={"file": path},
     )
 

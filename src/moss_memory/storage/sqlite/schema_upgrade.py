@@ -20,7 +20,7 @@ def upgrade_schema(engine: SqliteEngine, path: str, call: CallContext) -> tuple[
         return SCHEMA_VERSION, SCHEMA_VERSION
     reader, before, _ = open_reader(path)
     reader.close()
-    tx = engine.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
+    tx = engine.write_transaction(timeout_s=WRITE_TIMEOUT_S, call=call)
     try:
         tx.begin()
     finally:

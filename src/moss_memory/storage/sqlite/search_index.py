@@ -299,15 +299,15 @@ class SqliteWordQuery:
             return [], 0
         if self._match_bound <= _FEW_MATCHES:
             scored, forms_in = self._score_by_forms(filters)
-            return self._by_score(scored, forms_in), len(scored)
+            return self._scores_of(scored, forms_in), len(scored)
         if self._match_bound <= _SCORED_MAX:
             scored = filters.rows(_SCORED + filters.condition, moss_match=filters.match(self._expression))
             forms_in = self.forms_in(filters) if len(self._words) > 1 else {}
-            return self._by_score(scored, forms_in), len(scored)
+            return self._scores_of(scored, forms_in), len(scored)
         match = filters.match(self._expression)
         total = _count(filters, match)
         if len(self._words) == 1:
-            return self._by_score(_top(filters, match, most), {}), total
+            return self._scores_of(_top(filters, match, most), {}), total
         kept: list[tuple[float, int]] = []
         for low, high in self._parts(filters):
             self._add_best(kept, filters, most, match, low, high)
@@ -323,10 +323,10 @@ class SqliteWordQuery:
             forms_in[doc] = forms_in.get(doc, 0) | 1 << form
         return list(scored.items()), forms_in
 
-    def _by_score(self, scored: Sequence[tuple[Any, ...]], forms_in: dict[int, int]) -> list[tuple[float, int]]:
+    def _scores_of(self, scored: Sequence[tuple[Any, ...]], forms_in: dict[int, int]) -> list[tuple[float, int]]:
         """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
-        if not forms_in:  # one word, which all of them contain
+        if not forms_in:  # one word, which all documents contain: the mask of its first form stands for it
             share = SHARE_WEIGHT * self._share_and_bound(1)[0]
             return [(share + bm25 * scale, doc) for doc, bm25 in scored]
         measure = self._share_and_bound
@@ -362,10 +362,10 @@ class SqliteWordQuery:
     def _matches(self, filters: SqliteFilters) -> str:
         return json.dumps([filters.workspace_match(form.expression) for form in self._forms], ensure_ascii=False)
 
-    def score_all(self, filters: SqliteFilters) -> list[tuple[int, float, float]]:
+    def match_all(self, filters: SqliteFilters) -> list[tuple[int, float, float]]:
         """Return every matching document within the filters as `(doc, bm25, share)`.
 
-        `bm25` is divided by its maximum; `share` is the part of the words' weight in the document.
+        `bm25` is divided by its upper bound; `share` is the part of the words' weight in the document.
         """
         if not self._forms:
             return []
@@ -413,7 +413,7 @@ class SqliteWordQuery:
                 moss_docs=json_list(docs),
                 moss_bound=bound,
             )
-            kept += self._by_score(rows, forms_in)
+            kept += self._scores_of(rows, forms_in)
             kept.sort(reverse=True)
             while len(kept) > most and kept[-1][0] < kept[most - 1][0]:
                 kept.pop()

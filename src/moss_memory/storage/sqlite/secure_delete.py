@@ -70,21 +70,21 @@ class SecureDelete:
         self._page = 0
         self._passes = 0
         self._state: tuple[object, ...] = ()
-        self._held = False
+        self._log_in_use = False
 
     def finish(self) -> bool:
         """Erase in slices; return False while a reader uses the log, or if the caller has cancelled."""
-        for step in (self._record_pending, self._merge, self._clean):
+        for step in (self._record_pending, self._merge, self._zero_gaps):
             while not self._run_slice(step):
                 if self._must_stop():
                     self._run_slice(self._release_lease)
                     return False
-                if self._held:
+                if self._log_in_use:
                     time.sleep(_PAUSE_S)
         return True
 
     def _must_stop(self) -> bool:
-        late = self._held and time.monotonic() >= self._deadline
+        late = self._log_in_use and time.monotonic() >= self._deadline
         return late or (self._call.cancelled is not None and self._call.cancelled())
 
     def _run_slice(self, step: Callable[[apsw.Connection], bool]) -> bool:
@@ -121,13 +121,13 @@ class SecureDelete:
             raise
         return done
 
-    def _clean(self, connection: apsw.Connection) -> bool:
+    def _zero_gaps(self, connection: apsw.Connection) -> bool:
         """Checkpoint the log and zero the gaps of some pages; done if all are zeroed."""
         connection.release_memory()
         if connection.pragma("page_count") >= _MOST_PAGES:
             connection.execute("vacuum")
-        self._held = not _empty_log(connection)
-        if self._held:
+        self._log_in_use = not _empty_log(connection)
+        if self._log_in_use:
             return False
         if self._page and self._state != _write_state(connection):
             # Others have written: SQLite may have moved a page with its gap to a number that was already processed.

@@ -100,8 +100,8 @@ class SqliteTransaction(ReadTransactionBase):
 class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
-    It takes the write lock in `begin` or at its first statement, so a call checks its arguments without the lock. Its
-    time is read under the lock, so that times are ordered as the changes are.
+    It acquires the write lock in `begin` or at its first statement, so a call checks its arguments without the lock.
+    Its time is read under the lock, so that times are ordered as the changes are.
     """
 
     _hold: Hold | None = None

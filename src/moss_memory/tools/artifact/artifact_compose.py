@@ -129,6 +129,6 @@ def artifact_compose(
     answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
     if store_as is not None:
         sources = {"sources": [row["id"] for row in rows]}
-        stored = artifact_store.call_in(tx, data=sources, text=bundle, **store_as)
+        stored = artifact_store.run_in_transaction(tx, data=sources, text=bundle, **store_as)
         answer["stored"] = {key: stored[key] for key in STORED.fields}
     return answer

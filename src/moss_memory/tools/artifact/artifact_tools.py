@@ -145,7 +145,7 @@ def artifact_store(
 ) -> dict[str, Any]:
     """Save typed JSON for code, with optional text, version check and time to live; for prose use `capsule_store`.
 
-    Replacing, by `mode` or `expected_version`, clears what is not given.
+    Replacing, by `mode` or `expected_version`, clears the fields that are not given.
     """
     if validate or tx.config.artifact_validate:
         from .artifact_kinds import refuse_invalid  # imports the schema library

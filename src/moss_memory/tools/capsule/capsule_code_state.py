@@ -65,7 +65,7 @@ def show_code(saved: CodeState, here: CodeState | None) -> dict[str, str]:
 
 
 def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
-    """Return `saved_in` of a capsule, and in the same repository `freshness` and what to do next."""
+    """Return `saved_in` of a capsule, and in the same repository `freshness` and the next step."""
     saved = saved_code_state(tx, row)
     if saved is None:
         return {}

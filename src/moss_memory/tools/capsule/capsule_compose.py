@@ -214,7 +214,7 @@ def capsule_compose(
             raise invalid_request(message, path="sections")
         arguments = {"capsule_text": answer["bundle_text"], **store_as}
         try:
-            stored = capsule_store.call_in(tx, **arguments)
+            stored = capsule_store.run_in_transaction(tx, **arguments)
         except MossError as error:
             error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
             raise

@@ -186,7 +186,7 @@ def moss_places(
 
 if TYPE_CHECKING:
     Candidate = tuple[dict[str, Any], CodeState | None, str, int]
-    """The fields of an item, where it was saved, its text, and the number of its last change."""
+    """The fields of an item, its saved commit, its text, and the number of its last change."""
 
 
 def _addressed(tx: ReadTransaction, id: str | None, workspace: str | None, name: str | None) -> list[Candidate]:
@@ -255,7 +255,7 @@ def _compare(tx: ReadTransaction, found: list[Candidate]) -> list[Freshness]:
     tree = tx.call.caller.work_tree()
     if tree is None:
         return [_without_comparison(tx, saved) for _, saved, _, _ in found]
-    return freshness.compare_all(tree, [(saved, text) for _, saved, text, _ in found], tx.check_cancelled)
+    return freshness.freshness_of_all(tree, [(saved, text) for _, saved, text, _ in found], tx.check_cancelled)
 
 
 def _without_comparison(tx: ReadTransaction, saved: CodeState | None) -> Freshness:
@@ -270,4 +270,4 @@ def _rank(result: Freshness, candidate: Candidate) -> tuple[Any, ...]:
     from moss_memory.code_state.freshness import STATES
 
     item, _, _, change = candidate
-    return STATES.index(result.state), -result.share, item["type"], -change, item["id"]
+    return STATES.index(result.state), -result.changed_share, item["type"], -change, item["id"]

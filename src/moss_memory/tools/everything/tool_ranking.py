@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-_NAME, _FIRST_WORDS, _WORDS, _SUMMARY, _REST = 3.0, 3.6, 3.0, 1.5, 0.3
+_NAME_WEIGHT, _FIRST_WORDS_WEIGHT, _WORDS_WEIGHT, _SUMMARY_WEIGHT, _REST_WEIGHT = 3.0, 3.6, 3.0, 1.5, 0.3
 """The weights of a word in the name, in the first everyday phrase and the others, in the summary, and in the rest."""
-_PAIR = 0.5
+_PAIR_FACTOR = 0.5
 """The factor of two words that the name, an everyday phrase or the summary has together."""
 _PAIR_DISTANCE = 3
 """The maximum distance of the words of a pair, stop words not counted."""
-_GENERAL = 0.3
+_GENERAL_FACTOR = 0.3
 """The factor of general words."""
-_SYNONYM = 0.6
+_SYNONYM_FACTOR = 0.6
 """The factor of a tool that has only a synonym of a word."""
 _SAME_OBJECT, _OTHER_OBJECT = 1.5, 0.6
 """The factors of tools for the object that a question names, and of tools for other objects."""
@@ -48,7 +48,7 @@ _PAST = 10.0
 """The score of `moss_search` for a question about the past."""
 _PHRASE_WORDS = 5
 """The maximum number of words of a phrase that counts as a whole."""
-_CORE = 1.05
+_CORE_FACTOR = 1.05
 """The factor of tools in `core`: if two tools match alike, the more usual one is first."""
 
 
@@ -59,7 +59,7 @@ def search_tools(question: str) -> list[str]:
     words = words_in(question)
     about_the_past = asks_about_the_past(words)
     stems = stems_in([*words, "list"] if not about_the_past and asks_for_a_list(words) else words)
-    for term in dict.fromkeys([*_content(stems), *_pairs(stems), *_phrases(stems)]):
+    for term in dict.fromkeys([*_without_stop_stems(stems), *_pairs(stems), *_phrases(stems)]):
         for name, weight in index.get(term, ()):
             scores[name] = scores.get(name, 0.0) + weight
     if about_the_past:
@@ -84,7 +84,7 @@ def _factors(question_objects: frozenset[str], reads: bool | None) -> dict[str, 
     return factors
 
 
-def _content(stems: list[str]) -> list[str]:
+def _without_stop_stems(stems: list[str]) -> list[str]:
     stop = stop_stems()
     return [stem for stem in stems if stem not in stop]
 
@@ -92,7 +92,7 @@ def _content(stems: list[str]) -> list[str]:
 def _pairs(stems: list[str]) -> list[str]:
     """Return the pairs of neighbouring words, in any order, synonyms as one."""
     known = concepts()
-    found = [known.get(stem, stem) for stem in _content(stems)]
+    found = [known.get(stem, stem) for stem in _without_stop_stems(stems)]
     return [
         f"{one}+{other}" if one < other else f"{other}+{one}"
         for at, one in enumerate(found)
@@ -159,7 +159,7 @@ def _index() -> dict[str, list[tuple[str, float]]]:
     found: dict[str, dict[str, float]] = {}
     tools = catalog.operations()
     for operation in tools:
-        usual = _CORE if operation.name in catalog.CORE else 1.0
+        usual = _CORE_FACTOR if operation.name in catalog.CORE else 1.0
         for term, weight in _terms(operation):
             weights = found.setdefault(term, {})
             weights[operation.name] = max(weight * usual, weights.get(operation.name, 0.0))
@@ -169,12 +169,12 @@ def _index() -> dict[str, list[tuple[str, float]]]:
         for other in (stem, *others):
             for name, weight in found.get(other, {}).items():
                 alike[name] = max(weight, alike.get(name, 0.0))
-        weighed = {name: weight * _SYNONYM for name, weight in _weigh(alike, len(tools)).items()}
+        weighed = {name: weight * _SYNONYM_FACTOR for name, weight in _weigh(alike, len(tools)).items()}
         for name, weight in index.get(stem, {}).items():
             weighed[name] = max(weight, weighed[name])
         index[stem] = weighed
     for stem in general_stems() & index.keys():
-        index[stem] = {name: weight * _GENERAL for name, weight in index[stem].items()}
+        index[stem] = {name: weight * _GENERAL_FACTOR for name, weight in index[stem].items()}
     return {term: list(weights.items()) for term, weights in index.items()}
 
 
@@ -189,16 +189,18 @@ def _terms(operation: Operation) -> Iterator[tuple[str, float]]:
     rest = [operation.description, *operation.parameters]
     rest += [str(schema.get("description", "")) for schema in operation.parameters.values()]
     family = catalog.toolset_of(operation.name)
-    phrases = [(phrase, _WORDS if at else _FIRST_WORDS) for at, phrase in enumerate(operation.words.split(","))]
-    texts = [(f"{operation.name} {family}", _NAME), (operation.summary, _SUMMARY), *phrases]
-    for text, weight in [*texts, (" ".join(rest), _REST)]:
-        yield from ((stem, weight) for stem in _content(_stems(text)))
+    phrases = [
+        (phrase, _WORDS_WEIGHT if at else _FIRST_WORDS_WEIGHT) for at, phrase in enumerate(operation.words.split(","))
+    ]
+    texts = [(f"{operation.name} {family}", _NAME_WEIGHT), (operation.summary, _SUMMARY_WEIGHT), *phrases]
+    for text, weight in [*texts, (" ".join(rest), _REST_WEIGHT)]:
+        yield from ((stem, weight) for stem in _without_stop_stems(_stems(text)))
     for text, weight in texts:
-        yield from ((pair, weight * _PAIR) for pair in _pairs(_stems(text)))
+        yield from ((pair, weight * _PAIR_FACTOR) for pair in _pairs(_stems(text)))
     for text, _ in phrases:
         stems = _stems(text)
         if 1 < len(stems) <= _PHRASE_WORDS:
-            yield " ".join(stems), _WORDS
+            yield " ".join(stems), _WORDS_WEIGHT
 
 
 def _stems(text: str) -> list[str]:

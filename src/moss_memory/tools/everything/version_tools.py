@@ -88,7 +88,7 @@ def _propose_history(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str
     """Return the next call after a refused revert: the same with its type, the versions, or the last changes."""
     address = _address_in(arguments)
     if not address:
-        return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of the changed things")
+        return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of the changed rows")
     if arguments.get("version") is not None and (whole := _propose_type(tx, "moss_revert", arguments)) is not None:
         return whole
     found = _find_type(tx, arguments) or "capsule"

@@ -73,7 +73,7 @@ def tasks_ready(
     offset: Offset = 0,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List what can be started now and nobody works on, the more urgent and then the older first."""
+    """List the tasks that can be started now and nobody works on, the more urgent and then the older first."""
     page = Page(limit, offset, maximum=READY_MAX)
     tx.begin()
     values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms}

@@ -235,7 +235,7 @@ def _store_capsule(tx: Transaction, task_status: TaskStatus, handoff: dict[str, 
     name = handover_name(task_status.task.id)
     existing = capsules.find_or_none(tx, Address(None, task_status.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
-    stored: dict[str, Any] = capsule_store.call_in(
+    stored: dict[str, Any] = capsule_store.run_in_transaction(
         tx,
         capsule_text=capsule_text(task_status, handoff, tx.config.capsule_max_chars),
         workspace=task_status.workspace,

@@ -56,14 +56,14 @@ class NamedSync:
         self._rows: dict[str, _RowState] = {}
         self._files: dict[str, FolderFile] = {}
         self._parsed: dict[str, Values] = {}
-        """The things in changed files, by subject."""
+        """The rows in changed files, by subject."""
         self._ids: dict[str, str] = {}
         """The ids in changed files, by subject."""
         self._named_files: dict[tuple[str, str], str] = {}
         """The changed files by workspace and name."""
         self._copies: set[str] = set()
-        """The ids of copies, whose files have the id of another thing."""
-        self._takes: list[tuple[str, bool]] = []
+        """The ids of copies, whose files have the id of another row."""
+        self._imports: list[tuple[str, bool]] = []
         self._confirms: list[tuple[str, bool]] = []
         """The capsules that differ only in their code state, and whether the row changed too."""
         self._deletes: list[str] = []
@@ -94,8 +94,8 @@ class NamedSync:
             {"now": tx.now} if "expires_at" in columns else {},
         )
         self._rows = {
-            thing_id: _RowState(workspace, name, seq, bool(deleted) or bool(gone), tags, bool(confirmed))
-            for thing_id, workspace, name, seq, deleted, tags, confirmed, gone in rows
+            item_id: _RowState(workspace, name, seq, bool(deleted) or bool(gone), tags, bool(confirmed))
+            for item_id, workspace, name, seq, deleted, tags, confirmed, gone in rows
         }
 
     def _decide_one(
@@ -117,9 +117,9 @@ class NamedSync:
             if found is not None:
                 self._run.skipped[found.path] = _IS_LOCAL if row.is_local else _IS_ELSEWHERE
         elif row is None:
-            self._without_row(subject, known, found)
+            self._decide_without_row(subject, known, found)
         elif row.deleted:
-            self._with_deleted_row(subject, known, found, row)
+            self._decide_with_deleted_row(subject, known, found, row)
         elif found is None:
             changed = known is None or known.hash == GONE or self._row_changed(tx, subject, known, row)
             if changed:
@@ -132,7 +132,7 @@ class NamedSync:
     def _is_ours(self, row: _RowState) -> bool:
         return self._run.is_in_scope(row.workspace) and not row.is_local
 
-    def _without_row(self, subject: str, known: SyncState | None, found: FolderFile | None) -> None:
+    def _decide_without_row(self, subject: str, known: SyncState | None, found: FolderFile | None) -> None:
         if known is not None:  # the row was purged or erased: a tombstone erases it on the other side
             run = self._run
             if run.scan.is_blocked(f"{ERASED}/{encode_id(known.known_as)}"):
@@ -146,13 +146,13 @@ class NamedSync:
                 self._run.remove(found.path, found.hash)
                 self._run.count("deleted")
             else:
-                self._takes.append((subject, False))
+                self._imports.append((subject, False))
 
     def _has_expired(self, subject: str) -> bool:
         expires = self._parsed[subject].get("expires_at") if subject in self._parsed else None
         return expires is not None and expires <= self._now
 
-    def _with_deleted_row(
+    def _decide_with_deleted_row(
         self, subject: str, known: SyncState | None, found: FolderFile | None, row: _RowState
     ) -> None:
         if found is None:
@@ -166,7 +166,7 @@ class NamedSync:
             self._run.save_state(state.before_write(found.path, found.hash))
             self._run.states_after_write[self._family, subject] = [state]
         else:
-            self._takes.append((subject, False))
+            self._imports.append((subject, False))
 
     def _row_changed(self, tx: ReadTransaction, subject: str, known: SyncState | None, row: _RowState) -> bool:
         if known is None or known.pending is not None:
@@ -194,7 +194,7 @@ class NamedSync:
                 self._confirms.append((subject, row_changed))
             self._to_write[subject] = None  # writes nothing unless the file is in another place
         else:
-            self._takes.append((subject, row_changed))
+            self._imports.append((subject, row_changed))
 
     def _is_equal(self, tx: ReadTransaction, subject: str) -> bool:
         """Return True if file and row are equal except for id, time of creation and code state."""
@@ -212,7 +212,7 @@ class NamedSync:
         """Assign each file to a row: by its id, its path at the last sync, or its name."""
         by_path = {one.file: one for one in self._states.values() if one.hash != GONE or one.pending is not None}
         named = {
-            (row.workspace, row.name): thing_id for thing_id, row in self._rows.items() if row.name and not row.deleted
+            (row.workspace, row.name): item_id for item_id, row in self._rows.items() if row.name and not row.deleted
         }
         members: dict[str, list[tuple[FolderFile, Values | None]]] = {}
         for path, found in self._run.scan.files[self._named.folder].items():
@@ -222,21 +222,21 @@ class NamedSync:
                 continue
             with self._run.skip_if_invalid(path):
                 parsed = self._parse(found)
-                thing_id = parsed["id"] or (known.known_as if known else None) or self._derive_id(parsed)
-                members.setdefault(thing_id, []).append((found, {**parsed, "id": thing_id}))
-        for thing_id, files in members.items():
-            self._match_members(thing_id, files, by_path, named)
+                item_id = parsed["id"] or (known.known_as if known else None) or self._derive_id(parsed)
+                members.setdefault(item_id, []).append((found, {**parsed, "id": item_id}))
+        for item_id, files in members.items():
+            self._match_members(item_id, files, by_path, named)
 
     def _match_members(
         self,
-        thing_id: str,
+        item_id: str,
         files: list[tuple[FolderFile, Values | None]],
         by_path: dict[str, SyncState],
         named: dict[tuple[str, str], str],
     ) -> None:
         """Assign the files with one id; a copy gets a new id, the same one on every machine."""
         if len(files) > 1:
-            known = self._states.get(self._aliases.get(thing_id, thing_id))
+            known = self._states.get(self._aliases.get(item_id, item_id))
             pending = None if known is None else known.pending
             files = [one for one in files if one[0].hash != pending] or files[:1]
             files.sort(key=lambda one: (one[1] is not None and one[0].path != self._named.path(one[1]), one[0].path))
@@ -268,7 +268,7 @@ class NamedSync:
         self._copies.add(copy["id"])
 
     def _file_with_name(self, parsed: Values, named: dict[tuple[str, str], str]) -> str | None:
-        """Return the file of the thing that has the name of a copy already."""
+        """Return the file of the row that has the name of a copy already."""
         name = parsed["workspace_norm"], parsed["name_norm"]
         known = self._states.get(named.get(name, ""))
         if known is not None and known.file in self._run.scan.files[self._named.folder]:
@@ -294,22 +294,22 @@ class NamedSync:
         return parsed
 
     def _match(self, found: FolderFile, parsed: Values, named: dict[tuple[str, str], str]) -> None:
-        thing_id: str = parsed["id"]
+        item_id: str = parsed["id"]
         name_owner = named.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
-        if thing_id in self._aliases:
-            subject = self._aliases[thing_id]
-        elif thing_id not in self._rows and name_owner is not None and self._is_same_thing(name_owner, found):
+        if item_id in self._aliases:
+            subject = self._aliases[item_id]
+        elif item_id not in self._rows and name_owner is not None and self._is_same_row(name_owner, found):
             subject = name_owner
         else:
-            subject = thing_id
+            subject = item_id
         if subject in self._files:
             self._run.skip(found.path, f"it has the name of {self._files[subject].path}")
             return
-        self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, thing_id
+        self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, item_id
         if parsed["name_norm"]:
             self._named_files[parsed["workspace_norm"], parsed["name_norm"]] = found.path
 
-    def _is_same_thing(self, owner: str, found: FolderFile) -> bool:
+    def _is_same_row(self, owner: str, found: FolderFile) -> bool:
         """Return True if a file belongs to the row with its name but another id: both sides created or changed it."""
         known, row = self._states.get(owner), self._rows[owner]
         if owner in self._files:
@@ -331,7 +331,7 @@ class NamedSync:
 
     def count(self, tx: ReadTransaction) -> None:
         run = self._run
-        for subject, conflict in self._takes:
+        for subject, conflict in self._imports:
             self._count_take(subject, conflict)
         run.counts["taken"] += sum(not row_changed for _, row_changed in self._confirms)
         run.counts["deleted"] += len(self._deletes)
@@ -340,7 +340,7 @@ class NamedSync:
             self._write_file(tx, subject)
 
     def is_needed(self) -> bool:
-        return bool(self._takes or self._deletes or self._erases or self._to_write)
+        return bool(self._imports or self._deletes or self._erases or self._to_write)
 
     def apply(self, tx: Transaction) -> None:
         for subject in self._erases:
@@ -356,9 +356,9 @@ class NamedSync:
             tx.run(self._versioned.sql["confirm"], {"id": subject, "origin": origin})
             if not row_changed:
                 self._run.count("taken")
-        order = {subject: self._parsed[subject]["created_at"] or 0 for subject, _ in self._takes}
-        left = {subject for subject, _ in self._takes}
-        for subject, conflict in sorted(self._takes, key=lambda one: (order[one[0]], one[0])):
+        order = {subject: self._parsed[subject]["created_at"] or 0 for subject, _ in self._imports}
+        left = {subject for subject, _ in self._imports}
+        for subject, conflict in sorted(self._imports, key=lambda one: (order[one[0]], one[0])):
             tx.check_cancelled()
             self._count_take(subject, conflict)
             self._free_name(tx, subject, left)

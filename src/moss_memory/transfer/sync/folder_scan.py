@@ -63,7 +63,7 @@ class FolderScan:
         self.files: dict[str, dict[str, FolderFile]] = {folder: {} for folder in SUFFIXES}
         """The files by folder and path."""
         self.tombstones: set[str] = set()
-        """The ids of erased things."""
+        """The ids of erased rows."""
         self.skipped: dict[str, str] = {}
         """The files that cannot be used, with the reason."""
 
@@ -132,9 +132,9 @@ class FolderScan:
 
     def _read_tombstone(self, path: str) -> None:
         try:
-            thing_id = decode_id(path.partition("/")[2])
-            if encode_id(thing_id) == path.partition("/")[2]:
-                self.tombstones.add(thing_id)
+            item_id = decode_id(path.partition("/")[2])
+            if encode_id(item_id) == path.partition("/")[2]:
+                self.tombstones.add(item_id)
         except UnicodeDecodeError:
             return  # no name that Moss gives
 

@@ -36,7 +36,7 @@ class WorkSync:
                 self._states.setdefault(one.subject, {})[one.file] = one
         self._files: dict[str, dict[str, FolderFile]] = {}
         self._store: dict[str, dict[str, bytes]] = {}
-        self._takes: list[str] = []
+        self._imports: list[str] = []
         self._writes: list[str] = []
 
     def decide(self, tx: ReadTransaction) -> None:
@@ -79,21 +79,21 @@ class WorkSync:
             path = min(present or known)
             self._run.add_conflict("workspace", workspace, path.rpartition("/")[0])
         elif files_changed and not (rows_changed and self._run.settle == "ours"):
-            self._takes.append(workspace)
+            self._imports.append(workspace)
         elif rows_changed:
             self._writes.append(workspace)
 
     def is_needed(self) -> bool:
-        return bool(self._takes or self._writes)
+        return bool(self._imports or self._writes)
 
     def count(self, tx: ReadTransaction) -> None:
-        for workspace in self._takes:
+        for workspace in self._imports:
             self._run.count("taken" if self._files.get(workspace) else "deleted")
         for workspace in self._writes:
             self._write_files(workspace)
 
     def apply(self, tx: Transaction) -> None:
-        for workspace in self._takes:
+        for workspace in self._imports:
             tx.check_cancelled()
             self._take(tx, workspace)
         for workspace in self._writes:

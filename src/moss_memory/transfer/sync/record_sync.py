@@ -34,7 +34,7 @@ class RecordSync:
         self._states = {one.subject: one for one in states if one.family == FAMILY}
         self._rows: dict[str, tuple[str, int]] = {}
         self._files: dict[str, FolderFile] = {}
-        self._takes: list[str] = []
+        self._imports: list[str] = []
         self._erases: list[str] = []
         self._to_write: list[str] = []
 
@@ -59,14 +59,14 @@ class RecordSync:
             elif found is None:
                 self._to_write.append(record_id)
             elif found.is_changed:
-                self._takes.append(record_id)
+                self._imports.append(record_id)
             elif known is None or known.pending is not None or known.change_seq != row[1]:
                 self._to_write.append(record_id)
 
     def _without_row(self, record_id: str, known: SyncState | None, found: FolderFile | None) -> None:
         run = self._run
         if known is None:
-            self._takes.append(record_id)
+            self._imports.append(record_id)
         elif run.write(f"{ERASED}/{encode_id(record_id)}", f"{FAMILY}\n".encode(), "*"):
             run.remove(known.file, GONE if found is None else found.hash)
             run.count("erased")
@@ -84,10 +84,10 @@ class RecordSync:
                 self._files[record_id] = found
 
     def is_needed(self) -> bool:
-        return bool(self._takes or self._erases or self._to_write)
+        return bool(self._imports or self._erases or self._to_write)
 
     def count(self, tx: ReadTransaction) -> None:
-        for record_id in self._takes:
+        for record_id in self._imports:
             if not self._submissions(record_id) <= self._stored_submissions(tx, record_id):
                 self._run.counts["taken"] += 1
         self._run.counts["erased"] += len(self._erases)
@@ -98,7 +98,7 @@ class RecordSync:
         for record_id in self._erases:
             self._erase(tx, record_id)
         self._take_all(tx)
-        for record_id in dict.fromkeys([*self._takes, *self._to_write]):
+        for record_id in dict.fromkeys([*self._imports, *self._to_write]):
             self._write_file(tx, record_id)
 
     def _submissions(self, record_id: str) -> set[str]:
@@ -113,11 +113,11 @@ class RecordSync:
         return {submission for (submission,) in rows}
 
     def _take_all(self, tx: Transaction) -> None:
-        if not self._takes:
+        if not self._imports:
             return
         added = record_files.RecordRows()
         new = []
-        for record_id in self._takes:
+        for record_id in self._imports:
             found = self._files[record_id]
             if not self._submissions(record_id) <= self._stored_submissions(tx, record_id):
                 added.add(found.path, found.text())

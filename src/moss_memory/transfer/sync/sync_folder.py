@@ -149,7 +149,7 @@ class FolderSync:
         return plan.run
 
     def _read(self, body: Callable[[ReadTransaction], Any]) -> Any:
-        with committing(self._engine.begin_read(snapshot=True, call=self._call)) as tx:
+        with committing(self._engine.read_transaction(snapshot=True, call=self._call)) as tx:
             return body(tx)
 
     def _write(self, body: Callable[[Transaction], Any], *, event: bool = True) -> Any:

@@ -184,7 +184,7 @@ def branchmind_merge_back(
 ) -> dict[str, Any]:
     """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing.
 
-    What both changed differently is listed in `conflicts`.
+    `conflicts` lists the keys that both changed differently.
     """
     source = find_branch(tx, workspace, from_, what="from")
     base = None if source.base_id is None else branch_by_id(tx, source.base_id).name

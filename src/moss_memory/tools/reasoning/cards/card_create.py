@@ -193,7 +193,7 @@ def branchmind_think_add_evidence() -> None:
 )
 @_writes_card("frame")
 def branchmind_think_add_frame() -> None:
-    """Write a frame card: the problem, and what done means."""
+    """Write a frame card: the problem, and the criterion of done."""
 
 
 @operation(
