@@ -180,6 +180,15 @@ def test_a_missing_key_is_not_searched_elsewhere(tmp_path: Path) -> None:
     assert plain.value.details is None
 
 
+def test_namespaces_and_keys_that_look_alike_are_distinct(tmp_path: Path) -> None:
+    addresses = [(("a", "b"), "c"), (("a",), "b, c"), (("a",), "b  c"), (("a, b",), "c"), (("a",), 'b", "c')]
+    with MossStore(home=str(tmp_path)) as store:
+        for number, (namespace, key) in enumerate(addresses):
+            store.put(namespace, key, {"number": number})
+        found = [store.get(namespace, key) for namespace, key in addresses]
+    assert [item.value["number"] for item in found if item is not None] == list(range(len(addresses)))
+
+
 def test_a_batch_reads_first_and_the_last_put_of_a_key_wins(tmp_path: Path) -> None:
     store = MossStore(home=str(tmp_path))
     results = store.batch([PutOp(("n",), "k", {"v": 1}), GetOp(("n",), "k"), PutOp(("n",), "k", {"v": 2})])

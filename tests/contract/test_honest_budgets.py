@@ -57,6 +57,16 @@ def strings(value: Any) -> Iterator[str]:
 
 
 @holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
+def test_rows_lose_their_times_before_their_short_texts() -> None:
+    rows = [{"seq": number, "ts": "2026-01-01T00:00:00.000Z", "ts_ms": 1, "content": "x" * 200} for number in range(20)]
+    whole = {"entries": rows, "truncated": False}
+    chars = len(json.dumps(whole, separators=(",", ":")))
+    fitted = Budget(chars - 100, None, None).fit(rows, lambda kept: {"entries": kept, "truncated": False})
+    assert fitted["entries"] == [{"seq": number, "content": "x" * 200} for number in range(20)]
+    assert fitted["truncated"]
+
+
+@holds("decisions §10: budgets are kept, shortened texts stay readable, and left-out list entries are counted")
 def test_every_text_of_a_small_answer_is_complete_or_long_enough(full_store: StoreDoor) -> None:
     for tool, arguments in READS.items():
         whole = set(strings(full_store(tool, **W, **arguments, max_chars=0)))
