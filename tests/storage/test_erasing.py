@@ -117,7 +117,7 @@ def test_others_write_between_the_slices_of_a_purge(store: Store, home: Path, mo
         answer = store.call("capsule_purge", {})
         assert (answer["purged"], answer["erased"], "complete" in answer) == (OTHERS + 1, True, False)
         assert slices.count("_merge") > 1
-        assert slices.count("_clean") == 4  # three were interrupted, the last lets nobody in
+        assert slices.count("_zero_gaps") == 4  # three were interrupted, the last lets nobody in
         assert slices.count("purged") > 5
         assert on_disk(home, *SECRETS, "ordinary7 work") == {}
         assert other.call("capsule_list", {})["pagination"]["total"] == len(slices)
@@ -160,7 +160,7 @@ def test_a_writer_does_not_join_another_processs_erasure(
     def alone(self: SecureDelete, step: Any) -> bool:
         at_work.append(self._engine)
         done = real(self, step)
-        if step.__name__ == "_clean" and self._engine is store._engine and not done:
+        if step.__name__ == "_zero_gaps" and self._engine is store._engine and not done:
             other.call("capsule_store", {"capsule_text": capsule(), "name": f"n{len(at_work)}"})
         return done
 
