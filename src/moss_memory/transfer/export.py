@@ -41,8 +41,8 @@ class FolderExport:
         self._tx = tx
         self._tree = tree
         self._with_history = with_history
-        old = tree.read(MANIFEST)
-        self._old = Manifest({}, {}) if old is None else Manifest.read(old)
+        content = tree.read(MANIFEST)
+        self._old = Manifest({}, {}) if content is None else Manifest.read(content)
         self._with_local = with_local
         self._left_local = 0
         self._counts: dict[str, int] = {}
@@ -58,7 +58,7 @@ class FolderExport:
         self._refuse_foreign_files()
         removed = sorted(self._old.files.keys() - self._new.files.keys())
         for name, content in self._files():
-            self._largest = max(self._largest, (name, len(content)), key=lambda one: one[1])
+            self._largest = max(self._largest, (name, len(content)), key=lambda file: file[1])
             if self._tree.read(name) != content:
                 self._mark_incomplete()
                 self._tree.write(name, content)
@@ -112,10 +112,10 @@ class FolderExport:
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         total = len(self._new.files)
-        for done, (name, content) in enumerate(self._named_files({}, [])):
+        for count, (name, content) in enumerate(self._named_files({}, [])):
             self._tx.check_cancelled()
-            if done % _PROGRESS_EVERY == 0:
-                self._tx.progress(done, total)
+            if count % _PROGRESS_EVERY == 0:
+                self._tx.progress(count, total)
             yield name, content
         yield from self._tables.items()
         self._tx.progress(total, total)
@@ -144,22 +144,25 @@ class FolderExport:
                 counts[folder] += work.count(folder)
             numbers.append(work.numbers())
             yield from work.files().items()
-        named = reasoning.exported_origins(with_history=self._with_history)
-        numbers += [{"origin": reasoning.ORIGINS.line(values)} for values in reasoning.ORIGINS.rows(self._tx, named)]
-        last = {values["series"]: values["last"] for values in reasoning.NUMBERS.rows(self._tx)}
-        numbers.append({"last": last})
+        condition = reasoning.exported_origins(with_history=self._with_history)
+        numbers += [
+            {"origin": reasoning.ORIGINS.line(values)} for values in reasoning.ORIGINS.rows(self._tx, condition)
+        ]
+        last_numbers = {values["series"]: values["last"] for values in reasoning.NUMBERS.rows(self._tx)}
+        numbers.append({"last": last_numbers})
 
 
 def workspaces(tx: ReadTransaction) -> list[str]:
     """Return the workspaces with reasoning or tasks, in order."""
-    found = set()
+    names = set()
     for table in (*reasoning.TABLES, *task.TABLES):
         if table.workspace:
-            where = f" where {table.only}" if table.only else ""
-            found |= {
-                workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{where}")
+            condition = f" where {table.only}" if table.only else ""
+            names |= {
+                workspace
+                for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{condition}")
             }
-    return sorted(found)
+    return sorted(names)
 
 
 def _lines(lines: Iterable[Line]) -> bytes:
