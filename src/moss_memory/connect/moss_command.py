@@ -59,5 +59,5 @@ def is_program(path: str) -> bool:
 def _is_on_path(words: list[str]) -> bool:
     import shutil
 
-    found = shutil.which("moss")
-    return found is not None and words == [os.path.abspath(found)]
+    program = shutil.which("moss")
+    return program is not None and words == [os.path.abspath(program)]
