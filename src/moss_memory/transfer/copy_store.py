@@ -175,14 +175,14 @@ class StoreCopy:
         reports: list[dict[str, Any]] = []
         with _snapshot(self._target, self._call) as target:
             for table in tables:
-                count, sum_ = 0, hashlib.sha256()
+                count, checksum = 0, hashlib.sha256()
                 for expected, actual in _merge_join(table, table.rows(source), table.rows(target)):
                     self._step()
                     if expected != actual:
                         raise _difference_error(table.name)
                     count += 1
-                    sum_.update(repr(expected).encode("utf-8", "surrogatepass"))
-                reports.append({"table": table.name, "rows": count, "sha256": sum_.hexdigest()})
+                    checksum.update(repr(expected).encode("utf-8", "surrogatepass"))
+                reports.append({"table": table.name, "rows": count, "sha256": checksum.hexdigest()})
             if list(source.stream(_SELECT_ACTIVITY)) != list(target.stream(_SELECT_ACTIVITY)):
                 raise _difference_error("activity")
         return {"tables": reports, "rows": sum([table["rows"] for table in reports])}

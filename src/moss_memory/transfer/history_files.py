@@ -104,11 +104,11 @@ class VersionImport:
 
 def _assign_numbers(rows: list[Values], last_number: int | None) -> list[Values]:
     """Return rows with their own numbers if the table is empty, otherwise with the next ones."""
-    fresh = last_number is None
+    is_empty = last_number is None
     last_number = max((row["row_id"] or 0 for row in rows), default=0) if last_number is None else last_number
     rows = sorted(rows, key=lambda row: row["row_id"] or 0)
     for values in rows:
-        if not fresh or values["row_id"] is None:
+        if not is_empty or values["row_id"] is None:
             last_number += 1
             values["row_id"] = last_number
     return rows

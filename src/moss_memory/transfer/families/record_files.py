@@ -127,8 +127,8 @@ class RecordRows:
             raise InvalidRow("a record has a workspace, an entity_id and observations")
         norm = normalize_workspace(workspace)
         properties = record.pop_properties(fields)
-        arrived = [observation.get("arrived_at_ms") for observation in observations]
-        times = [time for time in arrived if isinstance(time, int)] or [0]
+        arrival_times = [observation.get("arrived_at_ms") for observation in observations]
+        times = [time for time in arrival_times if isinstance(time, int)] or [0]
         record_columns = {
             "payload_id": fields.pop("id", None),
             "workspace_norm": norm,

@@ -58,8 +58,8 @@ def read_beads(path: str) -> Iterator[SourceFile]:
 
 def _epic(issue: dict[str, Any], plans: set[str]) -> str:
     """Return the plan of an issue."""
-    above = [end for kind, end in _links(issue) if kind == "parent-child" and end in plans]
-    return above[0] if above else ""
+    epics = [end for kind, end in _links(issue) if kind == "parent-child" and end in plans]
+    return epics[0] if epics else ""
 
 
 def _links(issue: dict[str, Any]) -> list[tuple[str, str]]:

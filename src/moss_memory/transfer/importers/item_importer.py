@@ -213,10 +213,12 @@ class ItemImporter:
         """Return plans and their tasks whose ids are known with different titles: another project."""
         keys: set[str] = set()
         for plan in [item["key"] for item in items if item["kind"] == "plan"]:
-            below = [item for item in items if item["parent"] == plan and item["kind"] == "task"]
-            titles = [(tasks[tag][1], item["title"]) for item in below if (tag := self._tag_of(item["key"])) in tasks]
+            plan_tasks = [item for item in items if item["parent"] == plan and item["kind"] == "task"]
+            titles = [
+                (tasks[tag][1], item["title"]) for item in plan_tasks if (tag := self._tag_of(item["key"])) in tasks
+            ]
             if titles and all(known_title != title for known_title, title in titles):
-                keys |= {plan, *(item["key"] for item in below)}
+                keys |= {plan, *(item["key"] for item in plan_tasks)}
         return keys
 
     def _tag_of(self, key: str) -> str:
@@ -266,8 +268,10 @@ class ItemImporter:
     def _close(self, item: Item, tasks: dict[str, str], items: list[Item]) -> None:
         """Set the task's status of the source; report one with open steps or tasks, which stays open."""
         status = item["status"]
-        below = [child for child in items if child["parent"] == item["key"] and item["kind"] == "plan"]
-        is_open = any(not step["done"] for step in item["steps"]) or any(child["status"] != "DONE" for child in below)
+        children = [child for child in items if child["parent"] == item["key"] and item["kind"] == "plan"]
+        is_open = any(not step["done"] for step in item["steps"]) or any(
+            child["status"] != "DONE" for child in children
+        )
         if status == "DONE" and is_open:
             self._skip(item["key"], "is done there, but not everything below it; it is taken as ACTIVE")
             status = "ACTIVE"

@@ -87,10 +87,10 @@ def markdown_files(folder: str) -> list[str]:
     if not os.path.isdir(folder):
         raise invalid_request(f"{folder} is neither a folder nor a file", path="path")
     paths: list[str] = []
-    for above, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
         paths += [
-            os.path.join(above, name) for name in sorted(names) if name.lower().endswith(".md") and name[0] != "."
+            os.path.join(parent, name) for name in sorted(names) if name.lower().endswith(".md") and name[0] != "."
         ]
         if len(paths) > MOST_FILES:
             raise invalid_request(f"{folder} holds more than {MOST_FILES} files; name a folder below it", path="path")
@@ -111,5 +111,5 @@ def find_file(path: str, *names: str) -> str:
 
 def new_source_file(path: str, base: str) -> SourceFile:
     """Return an empty `SourceFile`, named by its path relative to the source; invalid UTF-8 is replaced."""
-    below = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
-    return SourceFile(os.fsencode(below).decode(errors="replace"))
+    relative_path = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
+    return SourceFile(os.fsencode(relative_path).decode(errors="replace"))

@@ -149,16 +149,16 @@ class WorkSync:
         states, files, run = self._states.get(workspace, {}), self._files.get(workspace, {}), self._run
         store = self._store[workspace]
         row_hash = hash_files(store)
-        begun, settled = [], []
+        pending_states, final_states = [], []
         changed_paths: list[str] = []
         for path in sorted(store.keys() | files.keys() | states.keys()):
             present = files[path].hash if path in files else GONE
             target_hash = digest(store[path]) if path in store else GONE
             if present != target_hash:
                 changed_paths.append(path)
-            begun.append(SyncState(FAMILY, workspace, path, workspace, present, target_hash, row_hash, 0))
+            pending_states.append(SyncState(FAMILY, workspace, path, workspace, present, target_hash, row_hash, 0))
             if path in store:
-                settled.append(SyncState(FAMILY, workspace, path, workspace, target_hash, None, row_hash, 0))
+                final_states.append(SyncState(FAMILY, workspace, path, workspace, target_hash, None, row_hash, 0))
         if any(run.scan.is_blocked(path) for path in changed_paths):
             return
         for path in changed_paths:
@@ -169,5 +169,5 @@ class WorkSync:
             else:
                 run.remove(path, present)
         run.count("written" if store else "deleted")
-        run.states[FAMILY, workspace] = begun
-        run.states_after_write[FAMILY, workspace] = settled
+        run.states[FAMILY, workspace] = pending_states
+        run.states_after_write[FAMILY, workspace] = final_states

@@ -214,7 +214,7 @@ def in_repository(path: str) -> bool:
     while True:
         if os.path.lexists(os.path.join(path, ".git")):
             return True
-        above = os.path.dirname(path)
-        if above == path:
+        parent = os.path.dirname(path)
+        if parent == path:
             return False
-        path = above
+        path = parent
