@@ -198,11 +198,11 @@ def _expand_path(path: str) -> str:
         path = base + path.removeprefix("$CONFIG")
     if path.startswith("$"):
         name, _, default = path[1:].partition("|")
-        moved = os.environ.get(name)
+        folder = os.environ.get(name)
         # The variable replaces the folder at the beginning of the default: `~/.codex`, or `~` before `.claude.json`.
         parts = default.split("/")
-        if moved:
+        if folder:
             inner_parts = parts[1:] if parts[1].endswith(".json") else parts[2:]
-            return os.path.join(os.path.expanduser(moved), *inner_parts)
+            return os.path.join(os.path.expanduser(folder), *inner_parts)
         path = default
     return os.path.abspath(os.path.expanduser(path))

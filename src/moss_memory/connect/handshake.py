@@ -46,9 +46,9 @@ def _require_safe_start(entry: ServerEntry) -> None:
         raise HandshakeError(
             f"not tried: the project's file runs {' '.join(entry.words)[:200]!r}, which is not `moss mcp`"
         )
-    odd = next((name for name in entry.environment if name not in _KNOWN_VARIABLES), None)
-    if odd is not None:
-        raise HandshakeError(f"not tried: the project's file sets {odd[:60]!r}, which may start another program")
+    other_name = next((name for name in entry.environment if name not in _KNOWN_VARIABLES), None)
+    if other_name is not None:
+        raise HandshakeError(f"not tried: the project's file sets {other_name[:60]!r}, which may start another program")
 
 
 def _require_safe_address(entry: ServerEntry, scope: str) -> None:

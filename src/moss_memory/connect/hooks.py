@@ -106,8 +106,8 @@ class Hooks(ConfigEdit):
     def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
         for _, path, _ in self._ours(text):
-            alone = not self.format.flat and len(jsonc.find_value(text, path[:-2])[_WITHIN]) == 1
-            return self.remove_from(jsonc.remove_value(text, path[:-2] if alone else path))
+            is_alone = not self.format.flat and len(jsonc.find_value(text, path[:-2])[_WITHIN]) == 1
+            return self.remove_from(jsonc.remove_value(text, path[:-2] if is_alone else path))
         return text
 
     def _put(self, text: str, commands: dict[str, str]) -> str:

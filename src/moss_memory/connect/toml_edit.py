@@ -86,8 +86,8 @@ def set_value(text: str, path: Path, value: dict[str, Any]) -> str:
     """Return the text with this table at the path; unchanged if it is there already."""
     if find_value(text, path) == value:
         return text
-    above = find_value(text, path[:-1])
-    if above is not None and not isinstance(above, dict):
+    parent = find_value(text, path[:-1])
+    if parent is not None and not isinstance(parent, dict):
         raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_of_key(text, path))
     new_text = _put(text, path, value)
     _require_alone(text, new_text, path, value)
@@ -228,10 +228,10 @@ def _require_alone(old_text: str, new_text: str, path: Path, value: dict[str, An
     else:
         inner[path[-1]] = value
     try:
-        same = _prune(parse(new_text)) == _prune(expected)
+        is_same = _prune(parse(new_text)) == _prune(expected)
     except ConfigParseError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
         raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_of_key(old_text, path))
 
