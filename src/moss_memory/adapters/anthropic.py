@@ -199,13 +199,13 @@ class MemoryFiles(ContextManaged):
             raise ToolError(f"{shown} was not written: {error.message}") from None
 
     def _listing(self, path: str, shown: str) -> str:
-        below = self._entries_below(path)
+        entries = self._entries_below(path)
         start = len(path) + 1 if path else 0
         lines = [f"{_size(_FOLDER_BYTES)}\t{shown}"]
-        for entry_path in sorted(below, key=lambda entry_path: entry_path.split("/")):
+        for entry_path in sorted(entries, key=lambda entry_path: entry_path.split("/")):
             parts = entry_path[start:].split("/")
             if len(parts) <= 2 and not any(part.startswith(".") for part in parts):
-                content = below[entry_path].get("content")
+                content = entries[entry_path].get("content")
                 size = _FOLDER_BYTES if content is None else len(content.encode())
                 lines.append(f"{_size(size)}\t{shown}/{entry_path[start:]}{'/' if content is None else ''}")
         header = f"Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:"

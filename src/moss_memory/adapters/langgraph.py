@@ -136,9 +136,9 @@ class MossStore(ContextManaged, BaseStore):
             self._artifacts.delete(key)
             return
         data: dict[str, Any] = {"namespace": list(op.namespace), "key": op.key, "value": op.value}
-        near = [pack(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
-        if near:
-            data["vectors"] = near
+        packed_vectors = [pack(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
+        if packed_vectors:
+            data["vectors"] = packed_vectors
         ttl = None
         if op.ttl is not None and op.ttl * 60 < _TTL_MAX_S:
             data["ttl_minutes"] = op.ttl
@@ -151,13 +151,13 @@ class MossStore(ContextManaged, BaseStore):
         end = op.offset + op.limit
         scores: dict[str, float] = {}
         if op.query:
-            every = {row["id"]: row for row in matching}
-            near = vectors.get((_QUESTION, op.query))
-            hits = self._artifacts.search(op.query) if near is None else rank(near, every.values())
-            scores = dict(islice((hit for hit in hits if hit[0] in every), end))
+            rows_by_id = {row["id"]: row for row in matching}
+            query_vector = vectors.get((_QUESTION, op.query))
+            hits = self._artifacts.search(op.query) if query_vector is None else rank(query_vector, rows_by_id.values())
+            scores = dict(islice((hit for hit in hits if hit[0] in rows_by_id), end))
             rows = [
-                *(every[row_id] for row_id in scores),
-                *(row for row_id, row in every.items() if row_id not in scores),
+                *(rows_by_id[row_id] for row_id in scores),
+                *(row for row_id, row in rows_by_id.items() if row_id not in scores),
             ]
             rows = rows[op.offset : end]
         else:

@@ -59,7 +59,7 @@ def add_corrected_call(operation: Operation, arguments: Arguments, error: MossEr
 
 
 def _faults(operation: Operation, arguments: Arguments, given_names: set[str]) -> list[MossError]:
-    """Return the errors: unknown names, wrong values, missing arguments without those of `given_names`."""
+    """Return the errors: unknown names, wrong values, and required arguments neither sent nor in `given_names`."""
     errors = []
     for sent_name, value in arguments.items():
         name = operation.aliases.get(sent_name, sent_name)

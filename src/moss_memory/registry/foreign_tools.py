@@ -25,8 +25,8 @@ def translate(tool: str, arguments: Any) -> tuple[str, Arguments] | None:
     if entry is None:
         return None
     name, build = entry
-    built = build(arguments if isinstance(arguments, dict) else {})
-    return name, {key: value for key, value in built.items() if value not in ("", [])}
+    moss_arguments = build(arguments if isinstance(arguments, dict) else {})
+    return name, {key: value for key, value in moss_arguments.items() if value not in ("", [])}
 
 
 def _normalize(tool: str) -> str:

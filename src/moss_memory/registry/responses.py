@@ -159,13 +159,13 @@ class TableColumn:
 def inner_schemas(schema: ResponseSchema) -> list[ResponseSchema]:
     """Return the schemas of the objects in the fields of a schema."""
     schemas: list[ResponseSchema] = []
-    waiting = list(schema.fields.values())
-    while waiting:
-        field = waiting.pop(0)
+    remaining_fields = list(schema.fields.values())
+    while remaining_fields:
+        field = remaining_fields.pop(0)
         if field.kind == "object":
             schemas.append(field.of)
         elif field.kind in ("list", "map", "either"):
-            waiting += field.of if field.kind == "either" else [field.of]
+            remaining_fields += field.of if field.kind == "either" else [field.of]
     return schemas
 
 
