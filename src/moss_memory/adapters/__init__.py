@@ -15,8 +15,8 @@ def load_adapter(name: str) -> Any:
     from moss_memory.errors import invalid_request
     from moss_memory.registry.plugins import ADAPTERS, load_plugin, plugin_names
 
-    found = load_plugin(ADAPTERS, name)
-    if found is None:
-        known = ", ".join(plugin_names(ADAPTERS)) or "none"
-        raise invalid_request(f"no installed package has an adapter {name[:100]!r}; known: {known}", path="name")
-    return found
+    adapter = load_plugin(ADAPTERS, name)
+    if adapter is None:
+        names = ", ".join(plugin_names(ADAPTERS)) or "none"
+        raise invalid_request(f"no installed package has an adapter {name[:100]!r}; known: {names}", path="name")
+    return adapter

@@ -100,10 +100,10 @@ class MemoryFiles(ContextManaged):
                 f"{lines}. Please ensure it is unique"
             )
         line = content[: content.find(command.old_str)].count("\n")
-        changed = content.replace(command.old_str, command.new_str)
-        self._write(path, changed, shown=command.path)
-        first = max(0, line - 2)
-        snippet = _number_lines(changed.split("\n")[first : line + 3], first + 1)
+        new_content = content.replace(command.old_str, command.new_str)
+        self._write(path, new_content, shown=command.path)
+        first_line = max(0, line - 2)
+        snippet = _number_lines(new_content.split("\n")[first_line : line + 3], first_line + 1)
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet
         )
@@ -119,8 +119,8 @@ class MemoryFiles(ContextManaged):
                 f"It should be within the range [0, {len(lines)}]."
             )
         lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
-        changed = "\n".join(lines)
-        self._write(path, changed if changed.endswith("\n") else changed + "\n", shown=command.path)
+        new_content = "\n".join(lines)
+        self._write(path, new_content if new_content.endswith("\n") else new_content + "\n", shown=command.path)
         return f"The file {command.path} has been edited."
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
@@ -129,24 +129,24 @@ class MemoryFiles(ContextManaged):
             raise ToolError("Cannot delete the /memories directory itself")
         if self._entry(path) is None:
             raise ToolError(f"The path {command.path} does not exist")
-        for one in (*self._entries_below(path), path):
-            self._artifacts.delete(one)
+        for entry_path in (*self._entries_below(path), path):
+            self._artifacts.delete(entry_path)
         return f"Successfully deleted {command.path}"
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        old, new = _relative_path(command.old_path), _relative_path(command.new_path)
-        if not old:
+        source, target = _relative_path(command.old_path), _relative_path(command.new_path)
+        if not source:
             raise ToolError("Cannot rename the /memories directory itself")
-        if self._entry(new) is not None:
+        if self._entry(target) is not None:
             raise ToolError(f"The destination {command.new_path} already exists")
-        self._make_folders(posixpath.dirname(new))
-        if self._entry(old) is None:
+        self._make_folders(posixpath.dirname(target))
+        if self._entry(source) is None:
             raise ToolError(f"The path {command.old_path} does not exist")
-        if new.startswith(f"{old}/"):
+        if target.startswith(f"{source}/"):
             raise ToolError(f"The path {command.new_path} is inside of {command.old_path}")
-        for one, data in {old: self._entry(old), **self._entries_below(old)}.items():
-            self._artifacts.put(new + one[len(old) :], {**(data or {}), "path": new + one[len(old) :]})
-            self._artifacts.delete(one)
+        for path, data in {source: self._entry(source), **self._entries_below(source)}.items():
+            self._artifacts.put(target + path[len(source) :], {**(data or {}), "path": target + path[len(source) :]})
+            self._artifacts.delete(path)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:
@@ -164,30 +164,30 @@ class MemoryFiles(ContextManaged):
         return None if row is None else dict(row["data"])
 
     def _require_entry(self, path: str, shown: str) -> dict[str, Any]:
-        found = self._entry(path)
-        if found is None:
+        entry = self._entry(path)
+        if entry is None:
             raise ToolError(f"The path {shown} does not exist. Please provide a valid path.")
-        return found
+        return entry
 
     def _content(self, path: str, shown: str) -> str:
-        found = self._require_entry(path, shown)
-        if "content" not in found:
+        entry = self._require_entry(path, shown)
+        if "content" not in entry:
             raise ToolError(f"The path {shown} is not a file.")
-        return str(found["content"])
+        return str(entry["content"])
 
     def _entries_below(self, path: str) -> dict[str, dict[str, Any]]:
         """Return everything in a folder, by path."""
         rows = {row["data"]["path"]: row["data"] for row in self._artifacts.newest_first()}
-        return {one: data for one, data in rows.items() if not path or one.startswith(f"{path}/")}
+        return {entry_path: data for entry_path, data in rows.items() if not path or entry_path.startswith(f"{path}/")}
 
     def _make_folders(self, path: str) -> None:
         parts = path.split("/") if path else []
         for depth in range(1, len(parts) + 1):
             folder = "/".join(parts[:depth])
-            found = self._entry(folder)
-            if found is None:
+            entry = self._entry(folder)
+            if entry is None:
                 self._artifacts.put(folder, {"path": folder})
-            elif "content" in found:
+            elif "content" in entry:
                 raise ToolError(f"The path {_ROOT}/{folder} is not a directory")
 
     def _write(self, path: str, content: str, *, shown: str, new: bool = False) -> None:
@@ -199,15 +199,15 @@ class MemoryFiles(ContextManaged):
             raise ToolError(f"{shown} was not written: {error.message}") from None
 
     def _listing(self, path: str, shown: str) -> str:
-        below = self._entries_below(path)
+        entries = self._entries_below(path)
         start = len(path) + 1 if path else 0
         lines = [f"{_size(_FOLDER_BYTES)}\t{shown}"]
-        for one in sorted(below, key=lambda one: one.split("/")):
-            parts = one[start:].split("/")
+        for entry_path in sorted(entries, key=lambda entry_path: entry_path.split("/")):
+            parts = entry_path[start:].split("/")
             if len(parts) <= 2 and not any(part.startswith(".") for part in parts):
-                content = below[one].get("content")
+                content = entries[entry_path].get("content")
                 size = _FOLDER_BYTES if content is None else len(content.encode())
-                lines.append(f"{_size(size)}\t{shown}/{one[start:]}{'/' if content is None else ''}")
+                lines.append(f"{_size(size)}\t{shown}/{entry_path[start:]}{'/' if content is None else ''}")
         header = f"Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:"
         return "\n".join([header, *lines])
 
@@ -259,11 +259,11 @@ def _number_lines(lines: list[str], first: int) -> str:
 
 def _lines_with(content: str, part: str) -> list[int]:
     """Return the lines at which a text begins, overlapping matches included."""
-    found, offset = [], content.find(part)
+    line_numbers, offset = [], content.find(part)
     while offset >= 0:
-        found.append(content[:offset].count("\n") + 1)
+        line_numbers.append(content[:offset].count("\n") + 1)
         offset = content.find(part, offset + 1)
-    return found
+    return line_numbers
 
 
 def _size(count: int) -> str:

@@ -59,9 +59,9 @@ class ArtifactKV:
 
     def put(self, key: KeyPath, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
         """Set the value of a key; with `new`, refuse an existing key."""
-        given = {name: value for name, value in more.items() if value is not None}
+        options = {name: value for name, value in more.items() if value is not None}
         arguments = {**self._address(key), "kind": self._kind, "data": data, "mode": "error" if new else "replace"}
-        self.store.call("artifact_store", {**arguments, **given, **self._allow_secrets})
+        self.store.call("artifact_store", {**arguments, **options, **self._allow_secrets})
 
     def add(self, data: dict[str, Any], *, run_id: str) -> None:
         arguments = {"workspace": self._workspace, "kind": self._kind, "data": data, "run_id": run_id}
@@ -124,7 +124,7 @@ class ArtifactKV:
 def hash_key(key: KeyPath) -> str:
     """Return a unique name for a key: the hash of its JSON, which distinguishes `a, b` from `a`, `b`."""
     if isinstance(key, str):
-        written = encode_basestring_ascii(key)
+        encoded = encode_basestring_ascii(key)
     else:
-        written = f"[{', '.join(map(encode_basestring_ascii, key))}]"
-    return hashlib.sha256(written.encode()).hexdigest()[:48]
+        encoded = f"[{', '.join(map(encode_basestring_ascii, key))}]"
+    return hashlib.sha256(encoded.encode()).hexdigest()[:48]

@@ -86,7 +86,7 @@ class MossStore(ContextManaged, BaseStore):
         vectors: Vectors = {}
         if self._embeddings is not None:
             questions, texts = self._to_embed(operations)
-            vectors |= {(_QUESTION, one): self._embeddings.embed_query(one) for one in questions}
+            vectors |= {(_QUESTION, question): self._embeddings.embed_query(question) for question in questions}
             vectors |= _by_text(texts, self._embeddings.embed_documents(texts) if texts else [])
         return self._run(operations, vectors)
 
@@ -96,7 +96,7 @@ class MossStore(ContextManaged, BaseStore):
         vectors: Vectors = {}
         if self._embeddings is not None:
             questions, texts = self._to_embed(operations)
-            vectors |= {(_QUESTION, one): await self._embeddings.aembed_query(one) for one in questions}
+            vectors |= {(_QUESTION, question): await self._embeddings.aembed_query(question) for question in questions}
             vectors |= _by_text(texts, await self._embeddings.aembed_documents(texts) if texts else [])
         return await asyncio.to_thread(self._run, operations, vectors)
 
@@ -136,9 +136,9 @@ class MossStore(ContextManaged, BaseStore):
             self._artifacts.delete(key)
             return
         data: dict[str, Any] = {"namespace": list(op.namespace), "key": op.key, "value": op.value}
-        near = [pack(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
-        if near:
-            data["vectors"] = near
+        packed_vectors = [pack(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
+        if packed_vectors:
+            data["vectors"] = packed_vectors
         ttl = None
         if op.ttl is not None and op.ttl * 60 < _TTL_MAX_S:
             data["ttl_minutes"] = op.ttl
@@ -148,28 +148,35 @@ class MossStore(ContextManaged, BaseStore):
     def _search(self, op: SearchOp, vectors: Vectors) -> list[SearchItem]:
         """Return matches, newest first; with a query best first, followed by others without a score."""
         matching = (row for row in self._artifacts.newest_first() if _matches(row, op))
-        last = op.offset + op.limit
+        end = op.offset + op.limit
         scores: dict[str, float] = {}
         if op.query:
-            every = {row["id"]: row for row in matching}
-            near = vectors.get((_QUESTION, op.query))
-            found = self._artifacts.search(op.query) if near is None else rank(near, every.values())
-            scores = dict(islice((one for one in found if one[0] in every), last))
-            rows = [*(every[one] for one in scores), *(row for one, row in every.items() if one not in scores)]
-            rows = rows[op.offset : last]
+            rows_by_id = {row["id"]: row for row in matching}
+            query_vector = vectors.get((_QUESTION, op.query))
+            hits = self._artifacts.search(op.query) if query_vector is None else rank(query_vector, rows_by_id.values())
+            scores = dict(islice((hit for hit in hits if hit[0] in rows_by_id), end))
+            rows = [
+                *(rows_by_id[row_id] for row_id in scores),
+                *(row for row_id, row in rows_by_id.items() if row_id not in scores),
+            ]
+            rows = rows[op.offset : end]
         else:
-            rows = list(islice(matching, op.offset, last))
+            rows = list(islice(matching, op.offset, end))
         if op.refresh_ttl:
             self._refresh(rows)
         return [SearchItem(**_item_fields(row), score=scores.get(row["id"])) for row in rows]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        found = {tuple(row["data"]["namespace"]) for row in self._artifacts.newest_first()}
+        namespaces = {tuple(row["data"]["namespace"]) for row in self._artifacts.newest_first()}
         conditions = op.match_conditions or ()
-        found = {one for one in found if all(matches_namespace(condition, one) for condition in conditions)}
+        namespaces = {
+            namespace
+            for namespace in namespaces
+            if all(matches_namespace(condition, namespace) for condition in conditions)
+        }
         if op.max_depth is not None:
-            found = {one[: op.max_depth] for one in found}
-        return sorted(found)[op.offset : op.offset + op.limit]
+            namespaces = {namespace[: op.max_depth] for namespace in namespaces}
+        return sorted(namespaces)[op.offset : op.offset + op.limit]
 
     def _refresh(self, rows: list[StoredRow]) -> None:
         for row in rows:

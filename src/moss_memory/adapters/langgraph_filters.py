@@ -31,35 +31,35 @@ def matches_namespace(condition: MatchCondition, namespace: tuple[str, ...]) -> 
         raise ValueError(f"Unsupported match type: {condition.match_type}")
     if len(namespace) < len(path):
         return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(wanted in ("*", label) for label, wanted in zip(part, path, strict=True))
+    labels = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(expected in ("*", label) for label, expected in zip(labels, path, strict=True))
 
 
 def _at(value: dict[str, Any], key: str) -> Any:
     if key in value or "." not in key:
         return value.get(key)
-    first, _, rest = key.partition(".")
-    inner = value.get(first)
-    return _at(inner, rest) if isinstance(inner, dict) else None
+    name, _, inner_key = key.partition(".")
+    inner = value.get(name)
+    return _at(inner, inner_key) if isinstance(inner, dict) else None
 
 
-def _matches_part(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, dict):
-        if any(key.startswith("$") for key in wanted):
-            return all(_compare(value, sign, other) for sign, other in wanted.items())
-        return isinstance(value, dict) and all(_matches_part(value.get(key), part) for key, part in wanted.items())
-    if isinstance(wanted, (list, tuple)):
-        same_length = isinstance(value, (list, tuple)) and len(value) == len(wanted)
-        return same_length and all(_matches_part(one, other) for one, other in zip(value, wanted, strict=True))
-    return bool(value == wanted)
+def _matches_part(value: Any, expected: Any) -> bool:
+    if isinstance(expected, dict):
+        if any(key.startswith("$") for key in expected):
+            return all(_compare(value, sign, operand) for sign, operand in expected.items())
+        return isinstance(value, dict) and all(_matches_part(value.get(key), part) for key, part in expected.items())
+    if isinstance(expected, (list, tuple)):
+        same_length = isinstance(value, (list, tuple)) and len(value) == len(expected)
+        return same_length and all(_matches_part(item, part) for item, part in zip(value, expected, strict=True))
+    return bool(value == expected)
 
 
-def _compare(value: Any, sign: str, other: Any) -> bool:
+def _compare(value: Any, sign: str, operand: Any) -> bool:
     if sign in _SAME:
-        return bool(_SAME[sign](value, other))
+        return bool(_SAME[sign](value, operand))
     if sign not in _ORDERED:
         raise ValueError(f"Unsupported operator: {sign}")
     try:
-        return _ORDERED[sign](float(value), float(other))
+        return _ORDERED[sign](float(value), float(operand))
     except (TypeError, ValueError, OverflowError):
-        return isinstance(value, str) and isinstance(other, str) and _ORDERED[sign](value, other)
+        return isinstance(value, str) and isinstance(operand, str) and _ORDERED[sign](value, operand)

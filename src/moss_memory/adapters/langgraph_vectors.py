@@ -21,13 +21,13 @@ def pack(vector: Sequence[float]) -> str:
 
 def rank(question: Sequence[float], rows: Iterable[StoredRow]) -> Iterator[tuple[str, float]]:
     """Return the ids of rows with vectors, with the score of the nearest one, best first."""
-    wanted = _normalize(question)
+    query = _normalize(question)
     scored = [
-        (row["id"], max(sum(map(mul, wanted, _unpack(one))) for one in row["data"]["vectors"]))
+        (row["id"], max(sum(map(mul, query, _unpack(vector))) for vector in row["data"]["vectors"]))
         for row in rows
         if row["data"].get("vectors")
     ]
-    return iter(sorted(scored, key=lambda one: -one[1]))
+    return iter(sorted(scored, key=lambda pair: -pair[1]))
 
 
 def _unpack(text: str) -> array[float]:

@@ -43,9 +43,9 @@ def run_client_commands(lines: list[list[str]]) -> None:
 
     for line in lines:
         try:
-            done = subprocess.run(line, capture_output=True, text=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL)
+            result = subprocess.run(line, capture_output=True, text=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise invalid_request(f"{line[0]} cannot be run ({error})") from None
-        if done.returncode:
-            errors = (done.stderr or done.stdout).strip().splitlines()
-            raise invalid_request(f"`{' '.join(line[:3])}` failed: {errors[-1][:300] if errors else done.returncode}")
+        if result.returncode:
+            errors = (result.stderr or result.stdout).strip().splitlines()
+            raise invalid_request(f"`{' '.join(line[:3])}` failed: {errors[-1][:300] if errors else result.returncode}")

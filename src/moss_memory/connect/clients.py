@@ -78,8 +78,8 @@ class Client:
         return [scope for scope in SCOPES if self.files[scope]]
 
     def file(self, scope: str) -> str:
-        paths = [_expand_path(one) for one in self.files[scope]]
-        return next((one for one in paths if os.path.lexists(one)), paths[0])
+        paths = [_expand_path(path) for path in self.files[scope]]
+        return next((path for path in paths if os.path.lexists(path)), paths[0])
 
     def hooks_file(self, scope: str) -> str:
         return _expand_path(self.hooks[scope])
@@ -192,17 +192,17 @@ CLIENTS = {
 """Clients by the name that is typed."""
 
 
-def _expand_path(written: str) -> str:
-    if written.startswith("$CONFIG/"):
+def _expand_path(path: str) -> str:
+    if path.startswith("$CONFIG/"):
         base = "~/Library/Application Support" if sys.platform == "darwin" else "$XDG_CONFIG_HOME|~/.config"
-        written = base + written.removeprefix("$CONFIG")
-    if written.startswith("$"):
-        name, _, default = written[1:].partition("|")
-        moved = os.environ.get(name)
+        path = base + path.removeprefix("$CONFIG")
+    if path.startswith("$"):
+        name, _, default = path[1:].partition("|")
+        folder = os.environ.get(name)
         # The variable replaces the folder at the beginning of the default: `~/.codex`, or `~` before `.claude.json`.
         parts = default.split("/")
-        if moved:
-            rest = parts[1:] if parts[1].endswith(".json") else parts[2:]
-            return os.path.join(os.path.expanduser(moved), *rest)
-        written = default
-    return os.path.abspath(os.path.expanduser(written))
+        if folder:
+            inner_parts = parts[1:] if parts[1].endswith(".json") else parts[2:]
+            return os.path.join(os.path.expanduser(folder), *inner_parts)
+        path = default
+    return os.path.abspath(os.path.expanduser(path))

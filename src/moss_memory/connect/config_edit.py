@@ -80,13 +80,13 @@ class ConfigEdit:
         text = self.file.text
         if not self.is_present_in(text):
             return text
-        before = self._replaced()
-        if before is not None:
-            candidates = [*before.undo_in(text), self._with_source(text, before.alone)]
-            undone = next((one for one in candidates if self._is_undone(one, before)), None)
+        change = self._replaced()
+        if change is not None:
+            candidates = [*change.undo_in(text), self._with_source(text, change.alone)]
+            undone = next((candidate for candidate in candidates if self._is_undone(candidate, change)), None)
             if undone is not None:
-                return None if before.absent and not undone else undone
-            value = self.find_in(before.alone)
+                return None if change.absent and not undone else undone
+            value = self.find_in(change.alone)
             if value is not None:
                 return self.convert_parse_errors(lambda: self.write_into(text, value))
         backup = self._find_backup()
@@ -99,11 +99,11 @@ class ConfigEdit:
     def save_replaced(self, after: str) -> None:
         """Store the entry before Moss replaces it, unless the user has changed it since."""
         text = self.file.text
-        before = self._replaced()
+        saved_change = self._replaced()
         backup = self._find_backup()
         original: str | None = text if self.file.exists else None
-        if before is not None:
-            original = self.restore_text() if self._is_as_written(before) else text
+        if saved_change is not None:
+            original = self.restore_text() if self._is_as_written(saved_change) else text
         elif backup is not None and not self.is_present_in(backup[1]):
             original = self.restore_text()
         value = self.find_in(original or "")
@@ -119,12 +119,12 @@ class ConfigEdit:
 
     def _replaced(self) -> FileChange | None:
         """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""
-        before = load_change(self.undo_key)
-        if before is None:
+        change = load_change(self.undo_key)
+        if change is None:
             return None
-        now = self.find_in(self.file.text)
+        entry = self.find_in(self.file.text)
         try:
-            return None if now in (None, self.find_in(before.alone)) else before
+            return None if entry in (None, self.find_in(change.alone)) else change
         except ConfigParseError:
             return None
 
@@ -132,10 +132,10 @@ class ConfigEdit:
         """Return the members of an entry that Moss sets, without members that its owner may add."""
         return value
 
-    def _is_as_written(self, before: FileChange) -> bool:
+    def _is_as_written(self, change: FileChange) -> bool:
         """Return True if the file has the entry that Moss wrote; members that its owner added do not count."""
         try:
-            return bool(self.own_part(self.find_in(self.file.text)) == self.own_part(self.find_in(before.wrote)))
+            return bool(self.own_part(self.find_in(self.file.text)) == self.own_part(self.find_in(change.wrote)))
         except ConfigParseError:
             return False
 
@@ -144,16 +144,16 @@ class ConfigEdit:
         ours, theirs = self.find_span(text), self.find_span(source)
         if ours is None or theirs is None:
             return text
-        written = text[: ours[0]] + source[theirs[0] : theirs[1]] + text[ours[1] :]
+        result = text[: ours[0]] + source[theirs[0] : theirs[1]] + text[ours[1] :]
         try:
-            return written if self.find_in(written) == self.find_in(source) else text
+            return result if self.find_in(result) == self.find_in(source) else text
         except ConfigParseError:
             return text
 
-    def _is_undone(self, text: str, before: FileChange) -> bool:
+    def _is_undone(self, text: str, change: FileChange) -> bool:
         """Return True if a text differs from the present one only in having the replaced entry."""
         try:
-            if self.find_in(text) != self.find_in(before.alone):
+            if self.find_in(text) != self.find_in(change.alone):
                 return False
             return bool(self.content(self.apply_to(text)) == self.content(self.file.text))
         except (ConfigParseError, MossError):
@@ -162,12 +162,12 @@ class ConfigEdit:
     def _find_backup(self) -> tuple[str, str] | None:
         """Return path and text of a copy that differs from the present file only in the part of Moss, None if none
         does."""
-        found = [one for one in self.file.backups() if self._is_text_before_moss(one[1])]
-        return min(found, key=lambda one: self.is_present_in(one[1])) if found else None
+        backups = [backup for backup in self.file.backups() if self._is_text_before_moss(backup[1])]
+        return min(backups, key=lambda backup: self.is_present_in(backup[1])) if backups else None
 
-    def _is_text_before_moss(self, before: str) -> bool:
+    def _is_text_before_moss(self, text: str) -> bool:
         """Return True if the present file equals that text with the part of Moss added."""
         try:
-            return self.apply_to(before) == self.file.text
+            return self.apply_to(text) == self.file.text
         except (ConfigParseError, MossError):
             return False

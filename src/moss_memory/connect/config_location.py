@@ -54,8 +54,8 @@ class ConfigLocation(ConfigEdit):
         return own_members(self.client, value)
 
     def find_span(self, text: str) -> tuple[int, int] | None:
-        found: tuple[int, int] | None = self.form.find_span(text, self.keys)
-        return found
+        span: tuple[int, int] | None = self.form.find_span(text, self.keys)
+        return span
 
     def content(self, text: str) -> Any:
         return self.form.parse(text)
@@ -65,10 +65,10 @@ class ConfigLocation(ConfigEdit):
 
 
 def find_client(key: str) -> Client:
-    found = CLIENTS.get(key.lower().replace("_", "-").replace(" ", "-"))
-    if found is None:
+    client = CLIENTS.get(key.lower().replace("_", "-").replace(" ", "-"))
+    if client is None:
         raise invalid_request(f"there is no client {key[:60]!r}; known: {', '.join(CLIENTS)}", path="client")
-    return found
+    return client
 
 
 def make_entry(

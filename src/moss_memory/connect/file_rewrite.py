@@ -71,28 +71,28 @@ def _copy_attributes(path: str, fd: int) -> None:
     """Copy the extended attributes of a file to an open file, access control lists included, and remove others."""
     if not hasattr(os, "listxattr"):  # macOS: Python has no functions for attributes
         raise _MetadataError
-    wanted = {name: os.getxattr(path, name) for name in os.listxattr(path)}
-    found = {name: os.getxattr(fd, name) for name in os.listxattr(fd)}
-    for name, value in wanted.items():
-        if found.get(name) != value:
+    source_attributes = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    target_attributes = {name: os.getxattr(fd, name) for name in os.listxattr(fd)}
+    for name, value in source_attributes.items():
+        if target_attributes.get(name) != value:
             os.setxattr(fd, name, value)
-    for name in found:
-        if name not in wanted:
+    for name in target_attributes:
+        if name not in source_attributes:
             os.removexattr(fd, name)
 
 
-def _write_in_place(path: str, old: bytes, data: bytes, owner: os.stat_result) -> None:
+def _write_in_place(path: str, old_data: bytes, data: bytes, owner: os.stat_result) -> None:
     """Overwrite a file; on failure restore its old content, or leave a copy of it on the disk."""
     copy = f"{path}.{os.urandom(6).hex()}.tmp"
-    create_file(copy, old, owner)
+    create_file(copy, old_data, owner)
     try:
         _overwrite(path, data)
     except BaseException:
         try:
-            _overwrite(path, old)
+            _overwrite(path, old_data)
         except OSError as error:
-            why = f"{path} could not be written, nor restored ({error.strerror}); its original content is in {copy}"
-            raise MossError("INVALID_REQUEST", why, details={"file": path, "copy": copy}) from None
+            message = f"{path} could not be written, nor restored ({error.strerror}); its original content is in {copy}"
+            raise MossError("INVALID_REQUEST", message, details={"file": path, "copy": copy}) from None
         os.unlink(copy)
         raise
     os.unlink(copy)

@@ -46,9 +46,9 @@ def _require_safe_start(entry: ServerEntry) -> None:
         raise HandshakeError(
             f"not tried: the project's file runs {' '.join(entry.words)[:200]!r}, which is not `moss mcp`"
         )
-    odd = next((name for name in entry.environment if name not in _KNOWN_VARIABLES), None)
-    if odd is not None:
-        raise HandshakeError(f"not tried: the project's file sets {odd[:60]!r}, which may start another program")
+    other_name = next((name for name in entry.environment if name not in _KNOWN_VARIABLES), None)
+    if other_name is not None:
+        raise HandshakeError(f"not tried: the project's file sets {other_name[:60]!r}, which may start another program")
 
 
 def _require_safe_address(entry: ServerEntry, scope: str) -> None:
@@ -85,7 +85,7 @@ def _over_stdio(entry: ServerEntry) -> tuple[str, int]:
     ]
     messages = "".join([json.dumps(line) + "\n" for line in lines])
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             entry.words,
             input=messages,
             capture_output=True,
@@ -100,7 +100,7 @@ def _over_stdio(entry: ServerEntry) -> tuple[str, int]:
     except ValueError:
         raise HandshakeError("its answer is not text") from None
     answers = {}
-    for line in done.stdout.splitlines():
+    for line in result.stdout.splitlines():
         try:
             message = json.loads(line)
         except ValueError:
@@ -108,7 +108,7 @@ def _over_stdio(entry: ServerEntry) -> tuple[str, int]:
         if isinstance(message, dict):
             answers[message.get("id")] = message
     if 1 not in answers:
-        errors = done.stderr.strip().splitlines()
+        errors = result.stderr.strip().splitlines()
         raise HandshakeError(f"it ended without an answer{': ' + errors[-1][:200] if errors else ''}")
     return _server_of(answers.get(1), answers.get(2))
 
@@ -132,20 +132,20 @@ def _post(entry: ServerEntry, message: dict[str, Any], session: dict[str, str]) 
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target, json.dumps(message), {**headers, **entry.headers, **session})
-        answer = connection.getresponse()
-        body = answer.read(_MAX_BYTES).decode("utf-8", "replace")
+        response = connection.getresponse()
+        body = response.read(_MAX_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise HandshakeError(f"nothing answers at {entry.url} ({error}); start `moss serve`") from None
     finally:
         connection.close()
-    if answer.status in (401, 403):
-        raise HandshakeError(f"the server refuses the token ({answer.status}); connect again")
-    if answer.status not in (200, 202):
-        raise HandshakeError(f"the server answers {answer.status}")
-    if answer.getheader("Mcp-Session-Id"):
-        session["Mcp-Session-Id"] = str(answer.getheader("Mcp-Session-Id"))
+    if response.status in (401, 403):
+        raise HandshakeError(f"the server refuses the token ({response.status}); connect again")
+    if response.status not in (200, 202):
+        raise HandshakeError(f"the server answers {response.status}")
+    if response.getheader("Mcp-Session-Id"):
+        session["Mcp-Session-Id"] = str(response.getheader("Mcp-Session-Id"))
         session["MCP-Protocol-Version"] = str(_HELLO["protocolVersion"])
-    return _message_in(body) if answer.status == 200 else None
+    return _message_in(body) if response.status == 200 else None
 
 
 def _message_in(body: str) -> Any:

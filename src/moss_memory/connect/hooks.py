@@ -56,9 +56,9 @@ class Hooks(ConfigEdit):
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.hooks:
-            known = ", ".join(key for key, one in CLIENTS.items() if one.hooks)
+            names = ", ".join(key for key, candidate in CLIENTS.items() if candidate.hooks)
             raise invalid_request(
-                f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks"
+                f"{client.name} has no hooks that Moss could use; clients with hooks: {names}", path="hooks"
             )
         super().__init__(client, scope)
         self.format = _FORMATS[client.key]
@@ -78,8 +78,8 @@ class Hooks(ConfigEdit):
         return self.client.file(self.scope) == self.path
 
     def with_hooks(self, home: str | None) -> str:
-        wanted = {self.format.events[moment]: self._line(words, home) for moment, words in _RUN.items()}
-        return self.convert_parse_errors(lambda: self._put(self.file.text, wanted))
+        commands = {self.format.events[moment]: self._line(words, home) for moment, words in _RUN.items()}
+        return self.convert_parse_errors(lambda: self._put(self.file.text, commands))
 
     def _line(self, words: list[str], home: str | None) -> str:
         """Return the shell command of a hook; a project's file has no absolute paths of this machine."""
@@ -87,8 +87,8 @@ class Hooks(ConfigEdit):
             words = [*words, "--client", self.client.key]
         if self.scope == PROJECT:
             return shlex.join(["moss", *words])
-        named = home or os.environ.get("MOSS_HOME")
-        home_option = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
+        store_home = home or os.environ.get("MOSS_HOME")
+        home_option = ["--home", os.path.abspath(os.path.expanduser(store_home))] if store_home else []
         return shlex.join([*moss_for_clients(), *words, *home_option])
 
     def find_in(self, text: str) -> Any:
@@ -106,33 +106,35 @@ class Hooks(ConfigEdit):
     def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
         for _, path, _ in self._ours(text):
-            alone = not self.format.flat and len(jsonc.find_value(text, path[:-2])[_WITHIN]) == 1
-            return self.remove_from(jsonc.remove_value(text, path[:-2] if alone else path))
+            is_alone = not self.format.flat and len(jsonc.find_value(text, path[:-2])[_WITHIN]) == 1
+            return self.remove_from(jsonc.remove_value(text, path[:-2] if is_alone else path))
         return text
 
-    def _put(self, text: str, wanted: dict[str, str]) -> str:
+    def _put(self, text: str, commands: dict[str, str]) -> str:
         """Return a text in which each event runs this command; replace another command of Moss."""
-        if self.format.version and wanted and jsonc.find_value(text, ("version",)) is None:
+        if self.format.version and commands and jsonc.find_value(text, ("version",)) is None:
             text = jsonc.set_value(text, ("version",), self.format.version)
-        for event, command in wanted.items():
+        for event, command in commands.items():
             entry = next((path for name, path, _ in self._ours(text) if name == event), None)
             if entry is not None:
                 text = jsonc.set_value(text, (*entry, "command"), command)
                 continue
             present = jsonc.find_value(text, (_KEY, event))
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": self.format.timeout}
-            last = len(present) if isinstance(present, list) else 0
-            text = jsonc.set_value(text, (_KEY, event, last), hook if self.format.flat else {_WITHIN: [hook]})
+            index = len(present) if isinstance(present, list) else 0
+            text = jsonc.set_value(text, (_KEY, event, index), hook if self.format.flat else {_WITHIN: [hook]})
         return text
 
     def _ours(self, text: str) -> Iterator[tuple[str, Path, str]]:
         """Yield every hook of Moss in a text: its event, its path and its command."""
         for event in self.format.events.values():
-            for index, one in enumerate(_list(jsonc.find_value(text, (_KEY, event)))):
-                at: Path = (_KEY, event, index)
-                inner = one.get(_WITHIN) if isinstance(one, dict) else None
+            for index, entry in enumerate(_list(jsonc.find_value(text, (_KEY, event)))):
+                entry_path: Path = (_KEY, event, index)
+                inner = entry.get(_WITHIN) if isinstance(entry, dict) else None
                 hooks = (
-                    [(at, one)] if self.format.flat else [((*at, _WITHIN, n), h) for n, h in enumerate(_list(inner))]
+                    [(entry_path, entry)]
+                    if self.format.flat
+                    else [((*entry_path, _WITHIN, n), h) for n, h in enumerate(_list(inner))]
                 )
                 for path, hook in hooks:
                     command = hook.get("command") if isinstance(hook, dict) else None

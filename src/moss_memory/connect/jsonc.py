@@ -130,8 +130,8 @@ def _rest_of_line(text: str, offset: int) -> str:
 def _require_container(text: str, node: SyntaxNode, key: str | int, above: Path) -> None:
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
-        what = ".".join(map(str, above)) or "the whole file"
-        raise ConfigParseError(f"{what} is not a JSON {name}", line_of(text, node.start))
+        label = ".".join(map(str, above)) or "the whole file"
+        raise ConfigParseError(f"{label} is not a JSON {name}", line_of(text, node.start))
 
 
 def _create_root(text: str, path: Path, value: Any) -> str:
@@ -152,19 +152,19 @@ def _insert(text: str, node: SyntaxNode, key: str | int, value: Any) -> str:
     label = f"{_dump(key)}: " if isinstance(key, str) else ""
     if not node.items:
         return _first_member(text, node, label, value)
-    last = node.items[-1]
-    if _own_line(text, last.key_start) is None:
+    last_item = node.items[-1]
+    if _own_line(text, last_item.key_start) is None:
         member = label + _dump(value)
-        if last.comma >= 0:
-            return text[: last.comma + 1] + " " + member + "," + text[last.comma + 1 :]
-        return text[: last.end] + ", " + member + text[last.end :]
-    indent = _indent_at(text, last.key_start)
+        if last_item.comma >= 0:
+            return text[: last_item.comma + 1] + " " + member + "," + text[last_item.comma + 1 :]
+        return text[: last_item.end] + ", " + member + text[last_item.end :]
+    indent = _indent_at(text, last_item.key_start)
     member = newline_of(text) + indent + label + _render(value, text, indent)
-    if last.comma >= 0:
-        offset = _line_end(text, last.comma + 1, node.end - 1)
+    if last_item.comma >= 0:
+        offset = _line_end(text, last_item.comma + 1, node.end - 1)
         return text[:offset] + member + "," + text[offset:]
-    offset = _line_end(text, last.end, node.end - 1)
-    return text[: last.end] + "," + text[last.end : offset] + member + text[offset:]
+    offset = _line_end(text, last_item.end, node.end - 1)
+    return text[: last_item.end] + "," + text[last_item.end : offset] + member + text[offset:]
 
 
 def _first_member(text: str, node: SyntaxNode, label: str, value: Any) -> str:
@@ -187,8 +187,8 @@ def _line_end(text: str, offset: int, most: int) -> int:
 
 def _own_line(text: str, offset: int) -> str | None:
     start = text.rfind("\n", 0, offset) + 1
-    before = text[start:offset]
-    return before if start and not before.strip(" \t") else None
+    prefix = text[start:offset]
+    return prefix if start and not prefix.strip(" \t") else None
 
 
 def _indent_at(text: str, offset: int) -> str:
@@ -206,18 +206,18 @@ def _unit(text: str) -> str:
 
 def _render(value: Any, text: str, indent: str) -> str:
     """Return the value as JSON in the style of this text."""
-    written = _dump(value, indent=_unit(text))
-    return re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", _one_line, written).replace("\n", newline_of(text) + indent)
+    encoded = _dump(value, indent=_unit(text))
+    return re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", _one_line, encoded).replace("\n", newline_of(text) + indent)
 
 
 def _dump(value: Any, indent: str | None = None) -> str:
     """Return the value as JSON; escape lone surrogates, which UTF-8 cannot encode."""
-    written = json.dumps(value, ensure_ascii=False, indent=indent)
+    encoded = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
-        written.encode()
+        encoded.encode()
     except UnicodeEncodeError:
         return json.dumps(value, indent=indent)
-    return written
+    return encoded
 
 
 def _one_line(match: re.Match[str]) -> str:
@@ -248,8 +248,8 @@ class _JsoncParser:
         self.text = text
         self.offset = 0
 
-    def problem(self, what: str, offset: int | None = None) -> ConfigParseError:
-        return ConfigParseError(what, line_of(self.text, self.offset if offset is None else offset))
+    def problem(self, message: str, offset: int | None = None) -> ConfigParseError:
+        return ConfigParseError(message, line_of(self.text, self.offset if offset is None else offset))
 
     def skip(self) -> None:
         match = _BETWEEN.match(self.text, self.offset)
@@ -308,19 +308,19 @@ class _JsoncParser:
         if match is None:
             raise self.problem("a string does not end on its line")
         try:
-            read: str = json.loads(match[0])
+            value: str = json.loads(match[0])
         except ValueError:
             raise self.problem("a string contains an escape that JSON does not define") from None
         self.offset = match.end()
-        return read
+        return value
 
     def _scalar(self) -> Any:
         match = _SCALAR.match(self.text, self.offset)
         if match is None:
             raise self.problem("a value is missing" if self.offset == len(self.text) else "this is no JSON value")
         try:
-            read = json.loads(match[0])
+            value = json.loads(match[0])
         except ValueError:
             raise self.problem("a number is too long") from None
         self.offset = match.end()
-        return read
+        return value

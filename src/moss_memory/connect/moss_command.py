@@ -48,8 +48,8 @@ def moss_arguments(words: list[str]) -> list[str] | None:
 
 def starts_this_moss(words: list[str]) -> bool:
     """Return True if a command starts this Moss and no other program."""
-    mine = moss_for_clients()
-    return words[:1] == ["moss"] or words[: len(mine)] == mine or (len(mine) == 1 and _is_on_path(words[:1]))
+    command = moss_for_clients()
+    return words[:1] == ["moss"] or words[: len(command)] == command or (len(command) == 1 and _is_on_path(words[:1]))
 
 
 def is_program(path: str) -> bool:
@@ -59,5 +59,5 @@ def is_program(path: str) -> bool:
 def _is_on_path(words: list[str]) -> bool:
     import shutil
 
-    found = shutil.which("moss")
-    return found is not None and words == [os.path.abspath(found)]
+    program = shutil.which("moss")
+    return program is not None and words == [os.path.abspath(program)]

@@ -30,45 +30,45 @@ class FileChange:
 
     def undo_in(self, text: str) -> list[str]:
         """Return the possible results of undoing the change: at its position, or at the only match."""
-        found = []
+        results = []
         if text.startswith(self.new, self.at):
-            found.append(text[: self.at] + self.old + text[self.at + len(self.new) :])
+            results.append(text[: self.at] + self.old + text[self.at + len(self.new) :])
         if self.new and text.count(self.new) == 1:
-            found.append(text.replace(self.new, self.old))
-        return found
+            results.append(text.replace(self.new, self.old))
+        return results
 
 
 def compute_change(before: str, after: str, *, alone: str, wrote: str, absent: bool) -> FileChange:
     """Return the change from one text to another, in whole lines."""
     start = before.rfind("\n", 0, _equal_chars(before, after)) + 1
-    rest = _equal_chars(before[start:][::-1], after[start:][::-1])
-    end = after.find("\n", len(after) - rest)
-    rest = 0 if end < 0 else len(after) - end - 1
+    tail_length = _equal_chars(before[start:][::-1], after[start:][::-1])
+    end = after.find("\n", len(after) - tail_length)
+    tail_length = 0 if end < 0 else len(after) - end - 1
     return FileChange(
         alone=alone,
         absent=absent,
         at=start,
-        old=before[start : len(before) - rest],
-        new=after[start : len(after) - rest],
+        old=before[start : len(before) - tail_length],
+        new=after[start : len(after) - tail_length],
         wrote=wrote,
     )
 
 
-def _equal_chars(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _equal_chars(left: str, right: str) -> int:
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
 def load_change(path: str) -> FileChange | None:
     try:
         with open(_path(path), "rb") as file:
             stored = json.loads(file.read(_MAX_BYTES))
-        before = FileChange(**{name: stored[name] for name in FileChange.__slots__})
+        change = FileChange(**{name: stored[name] for name in FileChange.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    texts = (before.alone, before.old, before.new, before.wrote)
-    is_whole = all(isinstance(one, str) for one in texts) and isinstance(before.at, int) and before.at >= 0
-    return before if is_whole and isinstance(before.absent, bool) else None
+    texts = (change.alone, change.old, change.new, change.wrote)
+    is_whole = all(isinstance(text, str) for text in texts) and isinstance(change.at, int) and change.at >= 0
+    return change if is_whole and isinstance(change.absent, bool) else None
 
 
 def save_change(path: str, before: FileChange) -> None:

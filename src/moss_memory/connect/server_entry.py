@@ -37,17 +37,17 @@ def stdio_entry(
     else:
         started = {"command": words[0], "args": words[1:]}
     entry = {**client.stdio, **started}
-    named = home or (os.environ.get(_HOME) if scope != PROJECT else None)
-    if named:  # a client started from a desktop has another environment than this shell
-        entry[environment_of(client)] = {_HOME: os.path.abspath(os.path.expanduser(named))}
+    store_home = home or (os.environ.get(_HOME) if scope != PROJECT else None)
+    if store_home:  # a client started from a desktop has another environment than this shell
+        entry[environment_of(client)] = {_HOME: os.path.abspath(os.path.expanduser(store_home))}
     return entry
 
 
-def _shared_command(client: Client, old: Any) -> list[str]:
+def _shared_command(client: Client, old_entry: Any) -> list[str]:
     """Return the command in a project's file: the name of Moss, or its owner's path if that is executable here."""
     from .moss_command import is_program
 
-    words = ServerEntry(client, old).words if isinstance(old, dict) else []
+    words = ServerEntry(client, old_entry).words if isinstance(old_entry, dict) else []
     return words[:1] if words and os.path.basename(words[0]) == "moss" and is_program(words[0]) else ["moss"]
 
 
@@ -123,8 +123,8 @@ class ServerEntry:
 
     def __init__(self, client: Client, entry: dict[str, Any]) -> None:
         command = entry.get("command")
-        given = entry.get("args")
-        words = command if isinstance(command, list) else [command, *(given if isinstance(given, list) else [])]
+        arguments = entry.get("args")
+        words = command if isinstance(command, list) else [command, *(arguments if isinstance(arguments, list) else [])]
         self.words: list[str] = [str(word) for word in words] if command else []
         self.environment = _texts(entry.get(environment_of(client)))
         self.url = str(entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl") or "")
@@ -142,10 +142,10 @@ class ServerEntry:
     @property
     def home(self) -> str:
         """Return the folder of the store that a started server opens, links resolved; Moss's own if none is named."""
-        named = self.environment.get(_HOME, "")
-        for before, word in zip(self.words, [*self.words[1:], ""], strict=True):
-            if before == "--home":
-                named = word
-            elif before.startswith("--home="):
-                named = before.removeprefix("--home=")
-        return resolve_home(named or os.path.join("~", ".moss"))
+        folder = self.environment.get(_HOME, "")
+        for option, word in zip(self.words, [*self.words[1:], ""], strict=True):
+            if option == "--home":
+                folder = word
+            elif option.startswith("--home="):
+                folder = option.removeprefix("--home=")
+        return resolve_home(folder or os.path.join("~", ".moss"))

@@ -35,17 +35,17 @@ class SettingsFile:
         """Return path and text of each readable backup."""
         folder, name = os.path.split(self.real)
         try:
-            paths = [os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + _BEFORE)]
+            paths = [os.path.join(folder, entry) for entry in os.listdir(folder) if entry.startswith(name + _BEFORE)]
         except OSError:
             return []
-        found = []
+        backups = []
         for path in sorted(paths):
             try:
                 data = _read(path, os.path.realpath(path))
-                found.append((path, _decode(data or b"", path)))
+                backups.append((path, _decode(data or b"", path)))
             except (MossError, ConfigParseError):
                 continue
-        return found
+        return backups
 
     def write(self, text: str, *, keep: bool) -> None:
         """Write the text atomically; `keep` keeps a backup of the old content."""
@@ -53,9 +53,9 @@ class SettingsFile:
         try:
             self._write(mark + text.encode(), keep=keep)
         except OSError as error:
-            where = error.filename2 or error.filename
-            why = f"{where}: {error.strerror}" if where else error.strerror
-            raise invalid_request(f"{self.path} cannot be written ({why}); nothing was changed") from None
+            path = error.filename2 or error.filename
+            reason = f"{path}: {error.strerror}" if path else error.strerror
+            raise invalid_request(f"{self.path} cannot be written ({reason}); nothing was changed") from None
 
     def _write(self, data: bytes, *, keep: bool) -> None:
         if self._data is None:

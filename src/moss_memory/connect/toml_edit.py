@@ -59,9 +59,9 @@ def parse(text: str) -> dict[str, Any]:
         raise ConfigParseError(problem, int(line[1]) if line else text.count("\n") + 1) from None
 
 
-def _float(written: str) -> float:
+def _float(text: str) -> float:
     """Return a float; every `nan` is the same object, so that equal texts have equal values."""
-    value = float(written)
+    value = float(text)
     return math.nan if math.isnan(value) else value
 
 
@@ -76,7 +76,7 @@ def find_value(text: str, path: Path) -> Any:
 def find_span(text: str, path: Path) -> tuple[int, int] | None:
     """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
-    indexes = [index for index, one in enumerate(statements) if _is_below(one, path)]
+    indexes = [index for index, statement in enumerate(statements) if _is_below(statement, path)]
     if not indexes or not statements[indexes[0]].is_table or indexes[-1] - indexes[0] >= len(indexes):
         return None
     return statements[indexes[0]].start, statements[indexes[-1]].end
@@ -86,31 +86,31 @@ def set_value(text: str, path: Path, value: dict[str, Any]) -> str:
     """Return the text with this table at the path; unchanged if it is there already."""
     if find_value(text, path) == value:
         return text
-    above = find_value(text, path[:-1])
-    if above is not None and not isinstance(above, dict):
+    parent = find_value(text, path[:-1])
+    if parent is not None and not isinstance(parent, dict):
         raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_of_key(text, path))
-    changed = _put(text, path, value)
-    _require_alone(text, changed, path, value)
-    return changed
+    new_text = _put(text, path, value)
+    _require_alone(text, new_text, path, value)
+    return new_text
 
 
 def remove_value(text: str, path: Path) -> str:
     """Return the text without the table at the path; unchanged if there is none."""
     if find_value(text, path) is None:
         return text
-    changed = _cut(text, _below(text, path), "")
-    _require_alone(text, changed, path, None)
-    return changed
+    new_text = _cut(text, _below(text, path), "")
+    _require_alone(text, new_text, path, None)
+    return new_text
 
 
 def _put(text: str, path: Path, value: dict[str, Any]) -> str:
     newline = newline_of(text)
     block = _render(path, value, newline)
-    old = _below(text, path)
-    if old and old[0].is_table:
-        ends_in_newline = text[old[0].start : old[-1].end].endswith("\n")
-        return _cut(text, old, block + (newline if ends_in_newline else ""))
-    text = _cut(text, old, "")
+    statements = _below(text, path)
+    if statements and statements[0].is_table:
+        ends_in_newline = text[statements[0].start : statements[-1].end].endswith("\n")
+        return _cut(text, statements, block + (newline if ends_in_newline else ""))
+    text = _cut(text, statements, "")
     if not text:
         return block + newline
     if text.endswith("\n"):
@@ -133,11 +133,11 @@ def _cut(text: str, statements: list[TomlStatement], instead: str) -> str:
 
 def _groups(statements: list[TomlStatement]) -> list[tuple[TomlStatement, TomlStatement]]:
     groups: list[tuple[TomlStatement, TomlStatement]] = []
-    for one in statements:
-        if groups and not one.is_table and groups[-1][0].is_table:
-            groups[-1] = (groups[-1][0], one)
+    for statement in statements:
+        if groups and not statement.is_table and groups[-1][0].is_table:
+            groups[-1] = (groups[-1][0], statement)
         else:
-            groups.append((one, one))
+            groups.append((statement, statement))
     return groups
 
 
@@ -155,7 +155,7 @@ def _with_blank_line(text: str, first: TomlStatement, last: TomlStatement) -> in
 
 
 def _below(text: str, path: Path) -> list[TomlStatement]:
-    return [one for one in _statements(text) if _is_below(one, path)]
+    return [statement for statement in _statements(text) if _is_below(statement, path)]
 
 
 def _is_below(statement: TomlStatement, path: Path) -> bool:
@@ -167,9 +167,9 @@ def _statements(text: str) -> list[TomlStatement]:
     table: Path = ()
     offset = 0
     while offset < len(text):
-        rest = _REST.match(text, offset)
-        if rest and rest.end() > offset:
-            offset = rest.end()
+        match = _REST.match(text, offset)
+        if match and match.end() > offset:
+            offset = match.end()
             continue
         start = offset
         while text[offset] in " \t\r":
@@ -207,20 +207,20 @@ def _pair(text: str, offset: int) -> tuple[Path, int]:
     return _keys(match[1]), offset
 
 
-def _keys(written: str) -> Path:
+def _keys(text: str) -> Path:
     import tomllib
 
-    found, value = [], tomllib.loads(f"{written} = 0")
+    keys, value = [], tomllib.loads(f"{text} = 0")
     while isinstance(value, dict):
-        found.append(next(iter(value)))
-        value = value[found[-1]]
-    return tuple(found)
+        keys.append(next(iter(value)))
+        value = value[keys[-1]]
+    return tuple(keys)
 
 
-def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | None) -> None:
+def _require_alone(old_text: str, new_text: str, path: Path, value: dict[str, Any] | None) -> None:
     """Refuse a text whose form does not allow the change without other effects."""
-    wanted = parse(before)
-    inner = wanted
+    expected = parse(old_text)
+    inner = expected
     for key in path[:-1]:
         inner = inner.setdefault(key, {})
     if value is None:
@@ -228,16 +228,16 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
     else:
         inner[path[-1]] = value
     try:
-        same = _prune(parse(after)) == _prune(wanted)
+        is_same = _prune(parse(new_text)) == _prune(expected)
     except ConfigParseError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
-        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_of_key(before, path))
+        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_of_key(old_text, path))
 
 
 def _line_of_key(text: str, path: Path) -> int:
-    statement = next((one for one in _statements(text) if one.path[0] == path[0]), None)
+    statement = next((item for item in _statements(text) if item.path[0] == path[0]), None)
     return text.count("\n", 0, statement.start) + 1 if statement else 1
 
 

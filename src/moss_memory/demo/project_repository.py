@@ -58,12 +58,12 @@ def make_repository(folder: str) -> list[CodeState]:
     states, parent = [], ""
     for message, files in (("Begin", _FILES), ("Wait longer for the provider", _PRESENT)):
         tree = _tree(git, files)
-        before = f"parent {parent}\n" if parent else ""
-        parent = _object(git, "commit", f"tree {tree}\n{before}author {_AUTHOR}\ncommitter {_AUTHOR}\n\n{message}\n")
+        header = f"parent {parent}\n" if parent else ""
+        parent = _object(git, "commit", f"tree {tree}\n{header}author {_AUTHOR}\ncommitter {_AUTHOR}\n\n{message}\n")
         _write(os.path.join(git, "refs/heads/main"), f"{parent}\n".encode())
-        found = code_state_of(folder)
-        if found is not None:
-            states.append(found)
+        state = code_state_of(folder)
+        if state is not None:
+            states.append(state)
     for path, text in _PRESENT.items():
         os.makedirs(os.path.dirname(os.path.join(folder, path)), mode=0o700, exist_ok=True)
         _write(os.path.join(folder, path), text.encode())
@@ -74,11 +74,11 @@ def _tree(git: str, files: dict[str, str]) -> str:
     folders: dict[str, dict[str, str]] = {}
     entries: list[tuple[str, str, str]] = []
     for path, text in files.items():
-        first, _, rest = path.partition("/")
-        if rest:
-            folders.setdefault(first, {})[rest] = text
+        entry_name, _, inner_path = path.partition("/")
+        if inner_path:
+            folders.setdefault(entry_name, {})[inner_path] = text
         else:
-            entries.append((first, "100644", _object(git, "blob", text)))
+            entries.append((entry_name, "100644", _object(git, "blob", text)))
     entries += [(name, "40000", _tree(git, inside)) for name, inside in folders.items()]
     entries.sort(key=lambda entry: entry[0] + "/" * (entry[1] == "40000"))
     return _object(

@@ -36,9 +36,9 @@ class _Annotated:
     """The schema of a type with its description."""
 
     def __class_getitem__(cls, parts: tuple[typing.Any, ...]) -> Schema:
-        kind, *more = parts
+        kind, *additions = parts
         schema = schema_of(kind)
-        for part in more:
+        for part in additions:
             schema |= {"description": part} if isinstance(part, str) else part
         return schema
 
@@ -53,7 +53,7 @@ def schema_of(kind: typing.Any) -> Schema:
         return {}
     name = _NAMES.get(getattr(kind, "__origin__", kind))
     if name is None:  # a union
-        schemas = [schema_of(one) for one in kind.__args__]
+        schemas = [schema_of(member) for member in kind.__args__]
         merged = {"type": [schema["type"] for schema in schemas]}
         for schema in schemas:
             merged |= {key: value for key, value in schema.items() if key != "type"}

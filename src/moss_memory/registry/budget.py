@@ -105,25 +105,25 @@ class Budget:
         `build` computes the pagination from the rows that it gets. At least `least` rows stay, so that paging always
         advances. A result that was shortened has `truncated`.
         """
-        whole = list(rows)
-        full = build(whole)
+        all_rows = list(rows)
+        full = build(all_rows)
         if self.fits(full):
             return full
 
-        def shortened_build(some: list[Any]) -> dict[str, Any]:
-            return _mark_truncated(build(some), full)
+        def shortened_build(some_rows: list[Any]) -> dict[str, Any]:
+            return _mark_truncated(build(some_rows), full)
 
         for chars in _TEXT_STEPS:
             if chars == _TIMES_GO:
-                whole = [_remove_times(row) for row in whole]
-            shortened = [_shorten(row, chars, names=False) for row in whole]
+                all_rows = [_remove_times(row) for row in all_rows]
+            shortened = [_shorten(row, chars, names=False) for row in all_rows]
             result = shortened_build(shortened)
             if self.fits(result):
                 return result
-        kept = _count_fitting(self, shortened, shortened_build)
-        if kept >= min(least, len(shortened)) and self.fits(shortened_build(shortened[:kept])):
-            return shortened_build(shortened[:kept])
-        return _last_resort(self, build(whole[: max(kept, least)]), full)
+        row_count = _count_fitting(self, shortened, shortened_build)
+        if row_count >= min(least, len(shortened)) and self.fits(shortened_build(shortened[:row_count])):
+            return shortened_build(shortened[:row_count])
+        return _last_resort(self, build(all_rows[: max(row_count, least)]), full)
 
 
 def budget_of(values: dict[str, Any]) -> Budget:
@@ -143,10 +143,10 @@ def truncate_page(
     items: list[dict[str, Any]], pagination: dict[str, Any], most: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the first items that fit into `most` characters of compact JSON, at least one, and their pagination."""
-    kept = items if len(_to_json(items, most)) <= most else items[: _most_within(items, most)]
-    if len(kept) == len(items):
-        return items, {**pagination, "count": len(kept)}
-    return kept, {**pagination, "has_more": True, "count": len(kept), "next_offset": pagination["offset"] + len(kept)}
+    page = items if len(_to_json(items, most)) <= most else items[: _most_within(items, most)]
+    if len(page) == len(items):
+        return items, {**pagination, "count": len(page)}
+    return page, {**pagination, "has_more": True, "count": len(page), "next_offset": pagination["offset"] + len(page)}
 
 
 def _most_within(items: list[dict[str, Any]], most: int) -> int:
@@ -178,12 +178,12 @@ def _last_resort(budget: Budget, result: dict[str, Any], full: dict[str, Any]) -
         key: dict.fromkeys(part, "") if key in _REFERENCES and isinstance(part, dict) else part
         for key, part in result.items()
     }
-    rests = [(result, chars, False) for chars in _TEXTS_LAST]
-    for whole in (plain, _remove_next(plain)):
-        rests += [(whole, chars, names) for names in (False, True) for chars in (*_TEXTS_LAST, 2, 0)]
-    for whole, chars, names in rests:
+    attempts = [(result, chars, False) for chars in _TEXTS_LAST]
+    for base in (plain, _remove_next(plain)):
+        attempts += [(base, chars, names) for names in (False, True) for chars in (*_TEXTS_LAST, 2, 0)]
+    for base, chars, names in attempts:
         for reason_chars in (None, chars, 0):
-            short = _shorten(_shorten_reason(whole, reason_chars), chars, names=names, rows=True)
+            short = _shorten(_shorten_reason(base, reason_chars), chars, names=names, rows=True)
             marked = _mark_truncated(short, full)
             if budget.fits(marked):
                 return marked
@@ -224,14 +224,14 @@ def _mark_truncated(result: dict[str, Any], full: dict[str, Any]) -> dict[str, A
 
 def _count_omitted(full: dict[str, Any], result: dict[str, Any], omitted: dict[str, int]) -> None:
     """Add to `omitted` how many items each list outside of other lists lost, by its name."""
-    for name, whole in full.items():
-        kept = result.get(name)
-        if isinstance(whole, list):
-            lost = len(whole) - (len(kept) if isinstance(kept, list) else 0)
-            if lost > 0:
-                omitted[name] = omitted.get(name, 0) + lost
-        elif isinstance(whole, dict) and isinstance(kept, dict) and name not in _FREE and name != _NEXT:
-            _count_omitted(whole, kept, omitted)
+    for name, original in full.items():
+        shortened = result.get(name)
+        if isinstance(original, list):
+            lost_count = len(original) - (len(shortened) if isinstance(shortened, list) else 0)
+            if lost_count > 0:
+                omitted[name] = omitted.get(name, 0) + lost_count
+        elif isinstance(original, dict) and isinstance(shortened, dict) and name not in _FREE and name != _NEXT:
+            _count_omitted(original, shortened, omitted)
 
 
 def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
@@ -246,16 +246,16 @@ def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
     if isinstance(value, list):
         most = len(value) if rows and value and isinstance(value[0], dict) else chars // 30
         parts = [_shorten(part, chars, names=names, rows=rows) for part in value[:most]]
-        return [_without_emptied(part, whole) for part, whole in zip(parts, value, strict=False) if part != "" != whole]
+        return [_without_emptied(part, item) for part, item in zip(parts, value, strict=False) if part != "" != item]
     if isinstance(value, str):
         return _truncate_text(value, chars)
     return value
 
 
-def _without_emptied(part: Any, whole: Any) -> Any:
+def _without_emptied(part: Any, original: Any) -> Any:
     if not isinstance(part, dict):
         return part
-    return {key: text for key, text in part.items() if text != "" or whole[key] == ""}
+    return {key: text for key, text in part.items() if text != "" or original[key] == ""}
 
 
 def _is_kept(key: str, text: str, chars: int, names: bool) -> bool:

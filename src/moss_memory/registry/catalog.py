@@ -51,9 +51,9 @@ def _load(tool: str) -> Operation | None:
     else:  # a new tool is not in the generated index yet
         modules = next((family.modules for family in TOOL_GROUPS.values() if family.has(tool)), ())
     for module_name in modules:
-        found = getattr(import_module(module_name), tool, None)
-        if isinstance(found, Operation):
-            return _loaded.setdefault(tool, found)
+        operation = getattr(import_module(module_name), tool, None)
+        if isinstance(operation, Operation):
+            return _loaded.setdefault(tool, operation)
     return None
 
 
@@ -144,9 +144,9 @@ def resolve_proxy(
     Raise the `refusal` if `offered` does not find that tool; refuse a proxy that names a proxy.
     """
     forwarded = operation.body(None, **operation.decode(arguments))
-    found = offered(forwarded["tool"])
-    if found is None:
+    target = offered(forwarded["tool"])
+    if target is None:
         raise refusal(forwarded["tool"], forwarded["arguments"])
-    if found.proxy:
+    if target.proxy:
         raise invalid_request(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
-    return found, forwarded["arguments"]
+    return target, forwarded["arguments"]

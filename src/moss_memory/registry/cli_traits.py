@@ -99,8 +99,8 @@ PLAIN = Cli()
 
 def cli_function(path: str) -> Callable[..., Any]:
     """Import and return a function of `moss_memory.cli` by its path."""
-    where, _, name = path.rpartition(".")
-    function: Callable[..., Any] = getattr(import_module(f"moss_memory.cli.{where}"), name)
+    module, _, name = path.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(f"moss_memory.cli.{module}"), name)
     return function
 
 

@@ -48,32 +48,32 @@ def add_corrected_call(operation: Operation, arguments: Arguments, error: MossEr
     """
     if not is_json(arguments):
         return
-    found = _faults(operation, arguments, {"workspace"} if workspace else set())
-    if len(found) > 1:
-        listed = [{"path": (one.details or {})["path"], "message": one.message} for one in found[:_MOST_FAULTS]]
-        more = f"; and {len(found) - _FAULTS_NAMED} more" if len(found) > _FAULTS_NAMED else ""
-        error.message = "; ".join([one.message for one in found[:_FAULTS_NAMED]]) + more
-        error.details = {**(found[0].details or {}), "errors": listed}
-    if found and error.recovery is None:
+    faults = _faults(operation, arguments, {"workspace"} if workspace else set())
+    if len(faults) > 1:
+        listed = [{"path": (fault.details or {})["path"], "message": fault.message} for fault in faults[:_MOST_FAULTS]]
+        ending = f"; and {len(faults) - _FAULTS_NAMED} more" if len(faults) > _FAULTS_NAMED else ""
+        error.message = "; ".join([fault.message for fault in faults[:_FAULTS_NAMED]]) + ending
+        error.details = {**(faults[0].details or {}), "errors": listed}
+    if faults and error.recovery is None:
         error.recovery = corrected_call(operation, arguments)
 
 
-def _faults(operation: Operation, arguments: Arguments, given: set[str]) -> list[MossError]:
-    """Return the errors: unknown names, wrong values, missing arguments that are not `given` elsewhere."""
+def _faults(operation: Operation, arguments: Arguments, given_names: set[str]) -> list[MossError]:
+    """Return the errors: unknown names, wrong values, and required arguments neither sent nor in `given_names`."""
     errors = []
-    for sent, value in arguments.items():
-        name = operation.aliases.get(sent, sent)
+    for sent_name, value in arguments.items():
+        name = operation.aliases.get(sent_name, sent_name)
         schema = operation.parameters.get(name)
         if schema is None:
-            errors.append(unknown_argument(sent, list(operation.parameters)))
+            errors.append(unknown_argument(sent_name, list(operation.parameters)))
         elif value is not None:
-            given.add(name)
+            given_names.add(name)
             try:
-                check_value(value, schema, sent)
+                check_value(value, schema, sent_name)
             except MossError as error:
                 errors.append(error)
-    missing = [name for name in operation.required if name not in given]
-    return errors + [missing_argument(operation.name, name, operation.parameters[name]) for name in missing]
+    missing_names = [name for name in operation.required if name not in given_names]
+    return errors + [missing_argument(operation.name, name, operation.parameters[name]) for name in missing_names]
 
 
 def corrected_call(
@@ -92,45 +92,45 @@ def corrected_call(
     return next_call(operation.name, fixed, reason)
 
 
-def _fix_fields(given: Arguments, known: dict[str, Schema], aliases: dict[str, str]) -> Arguments | None:
+def _fix_fields(fields: Arguments, schemas: dict[str, Schema], aliases: dict[str, str]) -> Arguments | None:
     """Return the fields of an object with known names and valid values; None if one cannot be corrected."""
     fixed: Arguments = {}
-    for sent, value in given.items():
-        name = sent if aliases.get(sent, sent) in known else _meant(sent, value, known)
-        if name is None or name in fixed or (name != sent and name in given):
+    for sent_name, value in fields.items():
+        name = sent_name if aliases.get(sent_name, sent_name) in schemas else _meant(sent_name, value, schemas)
+        if name is None or name in fixed or (name != sent_name and name in fields):
             return None
         if value is None:
             continue
-        schema = known[aliases.get(name, name)]
-        found = _fix(value, schema, split=name == "tags")
-        if found is None:
+        schema = schemas[aliases.get(name, name)]
+        fixed_value = _fix(value, schema, split=name == "tags")
+        if fixed_value is None:
             return None
-        fixed[name] = found
+        fixed[name] = fixed_value
     return fixed
 
 
-def _meant(sent: str, value: Any, known: dict[str, Schema]) -> str | None:
+def _meant(sent_name: str, value: Any, schemas: dict[str, Schema]) -> str | None:
     """Return the argument that is certainly meant by an unknown name, else None."""
-    snake = "_".join(words_of_name(sent))
-    if snake in known:
+    snake = "_".join(words_of_name(sent_name))
+    if snake in schemas:
         return snake
-    if f"{snake}s" in known:
+    if f"{snake}s" in schemas:
         return f"{snake}s"
-    if snake == "step" and {"path", "step_id"} <= known.keys():
+    if snake == "step" and {"path", "step_id"} <= schemas.keys():
         return "path" if str(value).startswith("s:") else "step_id" if str(value).startswith("STEP-") else None
-    meant = [words[0] for words in map(str.split, _WORDS_FOR) if snake in words[1:] and words[0] in known]
-    if meant:
-        return meant[0] if len(set(meant)) == 1 else None
-    return find_alike(sent, list(known))
+    matches = [words[0] for words in map(str.split, _WORDS_FOR) if snake in words[1:] and words[0] in schemas]
+    if matches:
+        return matches[0] if len(set(matches)) == 1 else None
+    return find_alike(sent_name, list(schemas))
 
 
 def _fix(value: Any, schema: Schema, *, split: bool = False) -> Any:
     """Return the value of the right type that is certainly meant, or None."""
     kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     for kind in kinds:
-        found = value if _is_valid(value, schema) else _CONVERSIONS[kind](value, schema, split)
-        if found is not None and _is_valid(found, schema):
-            return found
+        converted = value if _is_valid(value, schema) else _CONVERSIONS[kind](value, schema, split)
+        if converted is not None and _is_valid(converted, schema):
+            return converted
     return None
 
 
@@ -150,8 +150,8 @@ def _to_string(value: Any, schema: Schema, split: bool) -> str | None:
     if not isinstance(value, str) or "enum" not in schema:
         return value if isinstance(value, str) else None
     plain = value.strip().lower().replace("-", "_").replace(" ", "_")
-    forms = {one.lower(): one for one in schema["enum"]}
-    ending = [one for one in schema["enum"] if one.lower().endswith(f"_{plain}")]
+    forms = {choice.lower(): choice for choice in schema["enum"]}
+    ending = [choice for choice in schema["enum"] if choice.lower().endswith(f"_{plain}")]
     return forms.get(plain) or forms.get(plain.removesuffix("s")) or (ending[0] if len(ending) == 1 else None)
 
 

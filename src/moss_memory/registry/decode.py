@@ -30,8 +30,8 @@ def _check_string(value: Any, schema: Schema, path: str) -> str:
         raise _wrong_type(value, "string", path)
     check_unicode(value, path)
     if "enum" in schema and value not in schema["enum"]:
-        known = ", ".join(map(repr, schema["enum"]))
-        raise invalid_request(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
+        choices = ", ".join(map(repr, schema["enum"]))
+        raise invalid_request(f"`{path}` is not one of {choices}", path=path, allowed=schema["enum"])
     return value
 
 
@@ -104,9 +104,9 @@ def _integer(value: Any, path: str) -> int:
 
 def check_unicode(value: str, path: str) -> None:
     """Refuse a text with NUL or a lone surrogate, which no database stores."""
-    found = None if value.isascii() and "\0" not in value else _find_invalid_text(value)
-    if found is not None:
-        raise invalid_request(f"`{path}` {found[1]}", path=path)
+    invalid = None if value.isascii() and "\0" not in value else _find_invalid_text(value)
+    if invalid is not None:
+        raise invalid_request(f"`{path}` {invalid[1]}", path=path)
 
 
 def is_placeholder(text: str) -> bool:
@@ -139,12 +139,12 @@ def check_length(value: Any, path: str, most: int) -> None:
 
 def check_json(value: Any, path: str) -> None:
     """Refuse a free-form value that does not survive a round trip through JSON, at any depth."""
-    found = _find_invalid(value, 1)
-    if found is not None:
-        inner_path, problem = found
-        where = (path + inner_path)[:_PATH_CHARS]
+    invalid = _find_invalid(value, 1)
+    if invalid is not None:
+        inner_path, problem = invalid
+        full_path = (path + inner_path)[:_PATH_CHARS]
         # No backticks around names of the caller: the command line rewrites names in backticks.
-        raise invalid_request(f"{where if inner_path else f'`{where}`'} {problem}", path=where)
+        raise invalid_request(f"{full_path if inner_path else f'`{full_path}`'} {problem}", path=full_path)
 
 
 def is_json(value: Any) -> bool:
@@ -172,10 +172,10 @@ def _find_invalid_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple
     for key, part in value.items() if is_object else enumerate(value):  # type: ignore[union-attr]
         if is_object and not isinstance(key, str):
             return "", f"has a name that is no string but {_json_type(key)}"
-        found = (is_object and _find_invalid_text(str(key))) or _find_invalid(part, depth + 1)
-        if found:
-            shown = str(key)[:_PATH_CHARS].encode("utf-8", "replace").decode().replace("\0", "?")
-            return (f".{shown}" if is_object else f"[{key}]") + found[0], found[1]
+        invalid = (is_object and _find_invalid_text(str(key))) or _find_invalid(part, depth + 1)
+        if invalid:
+            key_text = str(key)[:_PATH_CHARS].encode("utf-8", "replace").decode().replace("\0", "?")
+            return (f".{key_text}" if is_object else f"[{key}]") + invalid[0], invalid[1]
     return None
 
 
@@ -215,17 +215,17 @@ def missing_argument(tool: str, name: str, schema: Schema) -> MossError:
     message = f"`{name}` is required by `{tool}`; add it"
     if "enum" not in schema:
         return invalid_request(message, path=name)
-    known = ", ".join(map(repr, schema["enum"]))
-    return invalid_request(f"{message}, one of {known}", path=name, allowed=schema["enum"])
+    choices = ", ".join(map(repr, schema["enum"]))
+    return invalid_request(f"{message}, one of {choices}", path=name, allowed=schema["enum"])
 
 
 def unknown_argument(name: Any, known: list[str], *, at: str = "") -> MossError:
     """Return the error for an unknown argument, with the nearest known one."""
-    shown = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
-    path = f"{at}.{shown}" if at else shown
+    shown_name = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
+    path = f"{at}.{shown_name}" if at else shown_name
     if not known:
-        return invalid_request(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
-    like = find_alike_argument(shown, known)
-    hint = "" if like is None else f"; the nearest known one is {like!r}"
-    details = {"path": path, "argument": shown, **({} if like is None else {"nearest": like})}
+        return invalid_request(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown_name)
+    nearest = find_alike_argument(shown_name, known)
+    hint = "" if nearest is None else f"; the nearest known one is {nearest!r}"
+    details = {"path": path, "argument": shown_name, **({} if nearest is None else {"nearest": nearest})}
     return invalid_request(f"unknown argument {path!r}{hint} (known: {', '.join(known)})", **details)

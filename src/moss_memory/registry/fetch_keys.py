@@ -26,21 +26,21 @@ def expand_fetch_key(address: dict[str, Any], family: str, at: str) -> None:
     names = {name: value for name, value in key.items() if value is not None}
     if not all(isinstance(value, str) for value in names.values()):
         raise invalid_request(f"`{path}` must hold strings, as answers have it", path=path)
-    held = [one for one in _FAMILIES if f"moss_{one}" in names]
-    known = {"moss_id", "moss_workspace", *(f"moss_{one}" for one in _FAMILIES)}
-    if set(names) - known or len(held) + ("moss_id" in names) != 1:
+    families = [name for name in _FAMILIES if f"moss_{name}" in names]
+    allowed_names = {"moss_id", "moss_workspace", *(f"moss_{name}" for name in _FAMILIES)}
+    if set(names) - allowed_names or len(families) + ("moss_id" in names) != 1:
         example = '{"moss_capsule": "auth", "moss_workspace": "shop"} or {"moss_id": "01J…"}'
         raise invalid_request(f"`{path}` is no key of an answer; it looks like {example}", path=path)
-    if held and family in _FAMILIES and held[0] != family:
+    if families and family in _FAMILIES and families[0] != family:
         raise invalid_request(
-            f"`{path}` is of {_with_article(held[0])}, and this call takes {_with_article(family)}; "
-            f"use `{held[0]}_fetch`",
+            f"`{path}` is of {_with_article(families[0])}, and this call takes {_with_article(family)}; "
+            f"use `{families[0]}_fetch`",
             path=path,
         )
-    if not held:
+    if not families:
         address["id"] = names["moss_id"]
         return
-    address["name"] = names[f"moss_{held[0]}"]
+    address["name"] = names[f"moss_{families[0]}"]
     if "moss_workspace" in names:
         address["workspace"] = names["moss_workspace"]
 

@@ -21,24 +21,24 @@ _WORKSPACES = ("workspace", "project", "project_name", "projectName", "namespace
 
 def translate(tool: str, arguments: Any) -> tuple[str, Arguments] | None:
     """Return the call of Moss for a tool of another memory server, with the arguments that have a counterpart."""
-    found = _TOOLS.get(_normalize(tool))
-    if found is None:
+    entry = _TOOLS.get(_normalize(tool))
+    if entry is None:
         return None
-    name, build = found
-    built = build(arguments if isinstance(arguments, dict) else {})
-    return name, {key: value for key, value in built.items() if value not in ("", [])}
+    name, build = entry
+    moss_arguments = build(arguments if isinstance(arguments, dict) else {})
+    return name, {key: value for key, value in moss_arguments.items() if value not in ("", [])}
 
 
 def _normalize(tool: str) -> str:
     """Return a name in the form of the table: without a server's prefix, in lower case, words joined by `_`."""
     name = tool[:100].rpartition("__")[2].rpartition("/")[2].replace("-", "_").replace(".", "_")
-    return "".join(f"_{one.lower()}" if one.isupper() and at else one.lower() for at, one in enumerate(name))
+    return "".join(f"_{char.lower()}" if char.isupper() and index else char.lower() for index, char in enumerate(name))
 
 
 def _first_text(arguments: Arguments, names: tuple[str, ...]) -> str | None:
     """Return the first of these arguments that is a text, or the only text among all if none is."""
-    found = [arguments[name] for name in names if isinstance(arguments.get(name), str) and arguments[name].strip()]
-    return found[0] if found else None
+    texts = [arguments[name] for name in names if isinstance(arguments.get(name), str) and arguments[name].strip()]
+    return texts[0] if texts else None
 
 
 def _workspace(arguments: Arguments) -> Arguments:
@@ -52,7 +52,7 @@ def _own_workspace(arguments: Arguments) -> Arguments:
 
 def _save(arguments: Arguments) -> Arguments:
     name = _first_text(arguments, _NAMES)
-    text = _first_text(arguments, tuple(one for one in _TEXTS if arguments.get(one) != name)) or name or ""
+    text = _first_text(arguments, tuple(key for key in _TEXTS if arguments.get(key) != name)) or name or ""
     if not text:
         text = "\n".join(_strings(arguments))
     tags = arguments.get("tags")
@@ -88,8 +88,8 @@ def _edit(arguments: Arguments) -> Arguments:
 
 
 def _rows(arguments: Arguments, name: str) -> list[Arguments]:
-    given = arguments.get(name)
-    return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
+    rows = arguments.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _entities(arguments: Arguments) -> Arguments:

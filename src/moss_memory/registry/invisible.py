@@ -50,8 +50,8 @@ def has_invisible(text: str, data: bytes) -> bool:
         return True
     if len(data) < len(text) * 1.25:
         text = data.translate(None, _ASCII).decode()
-    seen = _patterns()[2].match(text)
-    return seen is None or seen.end() < len(text)
+    match = _patterns()[2].match(text)
+    return match is None or match.end() < len(text)
 
 
 def escape_json(text: str) -> str:
@@ -81,8 +81,8 @@ def _escape(character: str) -> str:
 def _substitute(text: str, substitute: Callable[[str], str]) -> str:
     invisible, needed, _ = _patterns()
 
-    def replacement(found: re.Match[str]) -> str:
-        return found[0] if needed.match(text, found.start()) else substitute(found[0])
+    def replacement(match: re.Match[str]) -> str:
+        return match[0] if needed.match(text, match.start()) else substitute(match[0])
 
     return invisible.sub(replacement, text)
 

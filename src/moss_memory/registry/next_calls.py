@@ -28,12 +28,12 @@ def filter_next_calls(
 @functools.cache
 def _paths_in(schema: ResponseSchema) -> tuple[tuple[str, ...], ...]:
     """Return the paths of the proposed calls in answers of a schema, also inside lists."""
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     for name, field in schema.fields.items():
         part = field.of if field.kind == "list" else field
         if part.kind == "object":
-            found += [(name,)] if part.of in _CALLS else [(name, *rest) for rest in _paths_in(part.of)]
-    return tuple(found)
+            paths += [(name,)] if part.of in _CALLS else [(name, *inner_path) for inner_path in _paths_in(part.of)]
+    return tuple(paths)
 
 
 def _replace(value: Any, path: tuple[str, ...], change: Callable[[Proposal], Proposal | None]) -> Any:

@@ -235,8 +235,8 @@ class Operation(Traits):
 
     def single_read(self, values: dict[str, Any]) -> bool:
         """Return True if a read with these decoded arguments is one SQL statement."""
-        one = self.single_statement
-        return one if isinstance(one, bool) else one(values)
+        condition = self.single_statement
+        return condition if isinstance(condition, bool) else condition(values)
 
     def run_in_transaction(self, tx: Any, **values: Any) -> dict[str, Any]:
         """Run the body inside the call of another tool, after a scan of the arguments for credentials."""
@@ -285,16 +285,16 @@ class Operation(Traits):
 
     def _decode_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         decoded: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given) if self.aliases else given
+        for key, value in arguments.items():
+            name = self.aliases.get(key, key) if self.aliases else key
             schema = self.parameters.get(name)
             if schema is None:
-                raise unknown_argument(given, list(self.parameters))
+                raise unknown_argument(key, list(self.parameters))
             if value is not None or schema.get("nullable"):
                 if name in decoded:
-                    first = next(one for one in arguments if self.aliases.get(one, one) == name)
-                    raise invalid_request(f"`{given}` and `{first}` mean the same; give one of them", path=given)
-                decoded[name] = check_value(value, schema, given)
+                    first_key = next(argument for argument in arguments if self.aliases.get(argument, argument) == name)
+                    raise invalid_request(f"`{key}` and `{first_key}` mean the same; give one of them", path=key)
+                decoded[name] = check_value(value, schema, key)
         return decoded
 
     def _expand_fetch_keys(self, decoded: dict[str, Any]) -> None:
@@ -353,19 +353,19 @@ def _parameters(body: Body) -> dict[str, Schema]:
     """Return the schemas of the keyword-only parameters, resolved by the names in their annotations."""
     code = body.__code__
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    taken = [name for name in names if name != "budget"]
-    return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
+    arguments = [name for name in names if name != "budget"]
+    return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in arguments}
 
 
 def _with_written(schema: ResponseSchema) -> ResponseSchema:
     """Return the answer of a writing tool with the fields that all of them have; one for each shared schema."""
-    found = _WRITTEN_SCHEMAS.get(schema.name) if schema.name else None
-    if found is None:
+    answer_schema = _WRITTEN_SCHEMAS.get(schema.name) if schema.name else None
+    if answer_schema is None:
         name = f"{schema.name}Answer" if schema.name else ""
-        found = schema.with_fields({**WRITTEN, **schema.fields}, name)
+        answer_schema = schema.with_fields({**WRITTEN, **schema.fields}, name)
         if name:
-            _WRITTEN_SCHEMAS[schema.name] = found
-    return found
+            _WRITTEN_SCHEMAS[schema.name] = answer_schema
+    return answer_schema
 
 
 def _public_name(parameter: str) -> str:

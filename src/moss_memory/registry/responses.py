@@ -96,14 +96,14 @@ class ResponseSchema:
 
     def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> ResponseSchema:
         """Return the schema with these fields added or replaced."""
-        kept = {"table": self.table, "row": self.row, "line": self.line, **changes}
-        return ResponseSchema(name, {**self.fields, **fields}, **kept)
+        settings = {"table": self.table, "row": self.row, "line": self.line, **changes}
+        return ResponseSchema(name, {**self.fields, **fields}, **settings)
 
     def without(self, *names: str, name: str = "") -> ResponseSchema:
         """Return the schema without some of its fields and their columns."""
-        kept = {key: field for key, field in self.fields.items() if key not in names}
+        fields = {key: field for key, field in self.fields.items() if key not in names}
         table = tuple(column for column in self.table if column.key not in names)
-        return ResponseSchema(name, kept, table=table, row=self.row, line=self.line)
+        return ResponseSchema(name, fields, table=table, row=self.row, line=self.line)
 
 
 class PreserializedDict(dict[str, "Any"]):
@@ -158,15 +158,15 @@ class TableColumn:
 
 def inner_schemas(schema: ResponseSchema) -> list[ResponseSchema]:
     """Return the schemas of the objects in the fields of a schema."""
-    found: list[ResponseSchema] = []
-    waiting = list(schema.fields.values())
-    while waiting:
-        field = waiting.pop(0)
+    schemas: list[ResponseSchema] = []
+    remaining_fields = list(schema.fields.values())
+    while remaining_fields:
+        field = remaining_fields.pop(0)
         if field.kind == "object":
-            found.append(field.of)
+            schemas.append(field.of)
         elif field.kind in ("list", "map", "either"):
-            waiting += field.of if field.kind == "either" else [field.of]
-    return found
+            remaining_fields += field.of if field.kind == "either" else [field.of]
+    return schemas
 
 
 def needs_id_column(rows: list[ResponseRow]) -> bool:

@@ -56,8 +56,8 @@ def command_names(operation: Operation) -> list[str]:
 
 def index_source() -> str:
     operations = every_operation()
-    modules = {one.name: one.body.__module__ for one in operations}
-    commands = {name: one.name for one in operations for name in command_names(one)}
+    modules = {operation.name: operation.body.__module__ for operation in operations}
+    commands = {name: operation.name for operation in operations for name in command_names(operation)}
     return f"{_HEADER}\n\nMODULES = {_literal(modules)}\nCOMMANDS = {_literal(commands)}"
 
 

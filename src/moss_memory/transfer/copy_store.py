@@ -55,11 +55,11 @@ def copy_store(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> 
                 raise _exists_error(address)
             copy = StoreCopy(source, target, call)
             resumed = target.exists()
-            done = copy.count() if dry_run else copy.run()
+            counts = copy.count() if dry_run else copy.run()
     finally:
         existing.close()
         target.close()
-    return {"to": address, "dry_run": dry_run, "resumed": resumed, **done}
+    return {"to": address, "dry_run": dry_run, "resumed": resumed, **counts}
 
 
 class TableCopy:
@@ -79,16 +79,16 @@ class TableCopy:
             yield tuple([bytes(value) if isinstance(value, memoryview) else value for value in row])
 
     def key_of(self, row: Row) -> Row:
-        return tuple([row[at] for at in self._key])
+        return tuple([row[index] for index in self._key])
 
     def insert(self, tx: Transaction, rows: list[Row]) -> None:
         """Insert rows, as many per statement as its parameters allow."""
         marks = ", ".join([f":{column}" for column in self.columns])
         sql = f"insert into {self.name} ({', '.join(self.columns)}) values ({marks})"
         batch = max(1, MAX_VALUES // len(self.columns))
-        for first in range(0, len(rows), batch):
-            some = [dict(zip(self.columns, row, strict=True)) for row in rows[first : first + batch]]
-            if not tx.insert_all(sql, some):
+        for start in range(0, len(rows), batch):
+            parameters = [dict(zip(self.columns, row, strict=True)) for row in rows[start : start + batch]]
+            if not tx.insert_all(sql, parameters):
                 raise MossError("CONFLICT", "somebody else fills the target; run one `moss migrate` at a time")
 
     def delete(self, tx: Transaction, key: Row) -> None:
@@ -114,22 +114,22 @@ class StoreCopy:
                 self._fill(source, table)
             if tables[-1].name == _VECTORS[0]:
                 self._fill_queue(source)
-            answer = self._compare(source, tables)
+            report = self._compare(source, tables)
         self._target.finish_load(call=self._call)
-        return {**answer, "changed": self._changed}
+        return {**report, "changed": self._changed}
 
     def count(self) -> Answer:
         with _snapshot(self._source, self._call) as source:
-            found: list[dict[str, Any]] = [
+            tables: list[dict[str, Any]] = [
                 {"table": table.name, "rows": _count(source, table.name)} for table in self._tables(source)
             ]
-        return {"tables": found, "rows": sum([table["rows"] for table in found])}
+        return {"tables": tables, "rows": sum([table["rows"] for table in tables])}
 
     def _tables(self, source: ReadTransaction) -> list[TableCopy]:
         names = [name for name in self._source.tables(source) if name not in _ENGINE_TABLES]
         names.sort(key=lambda name: (name in _COPIED_LAST, name))
-        found = [TableCopy(name, *self._source.columns(source, name)) for name in names]
-        return [*found, TableCopy(*_VECTORS)] if self._source.columns(source, _VECTORS[0])[0] else found
+        tables = [TableCopy(name, *self._source.columns(source, name)) for name in names]
+        return [*tables, TableCopy(*_VECTORS)] if self._source.columns(source, _VECTORS[0])[0] else tables
 
     def _common_tables(self, source: ReadTransaction) -> list[TableCopy]:
         """Return the tables to copy, with the same columns on both sides; only vectors may be computed again."""
@@ -148,15 +148,15 @@ class StoreCopy:
         with _snapshot(self._target, self._call) as target:
             batch = _Batch(self._target, table, self._call)
             has_rows = target.value(f"select 1 from {table.name} limit 1") is not None
-            for wanted, found in _merge_join(table, table.rows(source), table.rows(target)) if has_rows else ():
-                if found is not None and wanted != found:
-                    batch.remove(found)
+            for expected, actual in _merge_join(table, table.rows(source), table.rows(target)) if has_rows else ():
+                if actual is not None and expected != actual:
+                    batch.remove(actual)
             batch.write()
         with _snapshot(self._target, self._call) as target:
-            for wanted, found in _merge_join(table, table.rows(source), table.rows(target)):
+            for expected, actual in _merge_join(table, table.rows(source), table.rows(target)):
                 self._step()
-                if wanted is not None and wanted != found:  # a counter cannot be removed, it is set
-                    batch.add(wanted)
+                if expected is not None and expected != actual:  # a counter cannot be removed, it is set
+                    batch.add(expected)
             batch.write()
         self._changed += batch.changed
 
@@ -175,14 +175,14 @@ class StoreCopy:
         reports: list[dict[str, Any]] = []
         with _snapshot(self._target, self._call) as target:
             for table in tables:
-                count, sum_ = 0, hashlib.sha256()
-                for wanted, found in _merge_join(table, table.rows(source), table.rows(target)):
+                count, checksum = 0, hashlib.sha256()
+                for expected, actual in _merge_join(table, table.rows(source), table.rows(target)):
                     self._step()
-                    if wanted != found:
+                    if expected != actual:
                         raise _difference_error(table.name)
                     count += 1
-                    sum_.update(repr(wanted).encode("utf-8", "surrogatepass"))
-                reports.append({"table": table.name, "rows": count, "sha256": sum_.hexdigest()})
+                    checksum.update(repr(expected).encode("utf-8", "surrogatepass"))
+                reports.append({"table": table.name, "rows": count, "sha256": checksum.hexdigest()})
             if list(source.stream(_SELECT_ACTIVITY)) != list(target.stream(_SELECT_ACTIVITY)):
                 raise _difference_error("activity")
         return {"tables": reports, "rows": sum([table["rows"] for table in reports])}
@@ -243,13 +243,13 @@ def _write(engine: Engine, call: CallContext, body: Callable[[Transaction], obje
 
 def _merge_join(table: TableCopy, left: Iterator[Row], right: Iterator[Row]) -> Iterator[tuple[Row | None, Row | None]]:
     """Yield pairs of rows with the same key; None for a side without that key."""
-    one, other = next(left, None), next(right, None)
-    while one is not None or other is not None:
-        before = other is None or (one is not None and table.key_of(one) < table.key_of(other))
-        after = one is None or (other is not None and table.key_of(other) < table.key_of(one))
-        yield None if after else one, None if before else other
-        one = one if after else next(left, None)
-        other = other if before else next(right, None)
+    left_row, right_row = next(left, None), next(right, None)
+    while left_row is not None or right_row is not None:
+        only_left = right_row is None or (left_row is not None and table.key_of(left_row) < table.key_of(right_row))
+        only_right = left_row is None or (right_row is not None and table.key_of(right_row) < table.key_of(left_row))
+        yield None if only_right else left_row, None if only_left else right_row
+        left_row = left_row if only_right else next(left, None)
+        right_row = right_row if only_left else next(right, None)
 
 
 def _count(tx: ReadTransaction, table: str) -> int:

@@ -41,14 +41,14 @@ class FolderExport:
         self._tx = tx
         self._tree = tree
         self._with_history = with_history
-        old = tree.read(MANIFEST)
-        self._old = Manifest({}, {}) if old is None else Manifest.read(old)
+        content = tree.read(MANIFEST)
+        self._old_manifest = Manifest({}, {}) if content is None else Manifest.read(content)
         self._with_local = with_local
         self._left_local = 0
         self._counts: dict[str, int] = {}
         self._numbers: list[Line] = []
         self._tables: dict[str, bytes] = {}
-        self._new = self._manifest()
+        self._new_manifest = self._manifest()
         self._is_marked = False
         self._written = 0
         self._largest = ("", 0)
@@ -56,9 +56,9 @@ class FolderExport:
     def run(self) -> dict[str, Any]:
         """Write the whole store into the folder; return the counts and the number of changed files."""
         self._refuse_foreign_files()
-        removed = sorted(self._old.files.keys() - self._new.files.keys())
+        removed = sorted(self._old_manifest.files.keys() - self._new_manifest.files.keys())
         for name, content in self._files():
-            self._largest = max(self._largest, (name, len(content)), key=lambda one: one[1])
+            self._largest = max(self._largest, (name, len(content)), key=lambda file: file[1])
             if self._tree.read(name) != content:
                 self._mark_incomplete()
                 self._tree.write(name, content)
@@ -67,12 +67,12 @@ class FolderExport:
             self._mark_incomplete()
             self._tree.remove(name)
         self._tree.sync()
-        if self._tree.write(MANIFEST, self._new.encode()):
+        if self._tree.write(MANIFEST, self._new_manifest.encode()):
             self._tree.sync()
         answer = {
             "folder": self._tree.path,
-            "counts": self._new.counts,
-            "files": len(self._new.files),
+            "counts": self._new_manifest.counts,
+            "files": len(self._new_manifest.files),
             "written": self._written,
             "removed": len(removed),
         }
@@ -85,14 +85,14 @@ class FolderExport:
         """Write a manifest of all old and new files, marked as incomplete, before the first change."""
         if not self._is_marked:
             self._is_marked = True
-            files = {**self._old.files, **self._new.files}
-            self._tree.write(MANIFEST, Manifest(self._new.counts, files, complete=False).encode())
+            files = {**self._old_manifest.files, **self._new_manifest.files}
+            self._tree.write(MANIFEST, Manifest(self._new_manifest.counts, files, complete=False).encode())
             self._tree.sync()
 
     def _refuse_foreign_files(self) -> None:
         """Refuse to overwrite a file that is not from an export, unless a sync wrote the same."""
-        for name in sorted(self._new.files.keys() - self._old.files.keys()):
-            if self._tree.is_there(name) and digest(self._tree.read(name) or b"") != self._new.files[name]:
+        for name in sorted(self._new_manifest.files.keys() - self._old_manifest.files.keys()):
+            if self._tree.is_there(name) and digest(self._tree.read(name) or b"") != self._new_manifest.files[name]:
                 raise invalid_request(
                     f"{name} is there already and no export of Moss wrote it; move it away or choose another folder"
                 )
@@ -111,11 +111,11 @@ class FolderExport:
         return Manifest(self._counts, files)
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
-        total = len(self._new.files)
-        for done, (name, content) in enumerate(self._named_files({}, [])):
+        total = len(self._new_manifest.files)
+        for count, (name, content) in enumerate(self._named_files({}, [])):
             self._tx.check_cancelled()
-            if done % _PROGRESS_EVERY == 0:
-                self._tx.progress(done, total)
+            if count % _PROGRESS_EVERY == 0:
+                self._tx.progress(count, total)
             yield name, content
         yield from self._tables.items()
         self._tx.progress(total, total)
@@ -144,22 +144,25 @@ class FolderExport:
                 counts[folder] += work.count(folder)
             numbers.append(work.numbers())
             yield from work.files().items()
-        named = reasoning.exported_origins(with_history=self._with_history)
-        numbers += [{"origin": reasoning.ORIGINS.line(values)} for values in reasoning.ORIGINS.rows(self._tx, named)]
-        last = {values["series"]: values["last"] for values in reasoning.NUMBERS.rows(self._tx)}
-        numbers.append({"last": last})
+        condition = reasoning.exported_origins(with_history=self._with_history)
+        numbers += [
+            {"origin": reasoning.ORIGINS.line(values)} for values in reasoning.ORIGINS.rows(self._tx, condition)
+        ]
+        last_numbers = {values["series"]: values["last"] for values in reasoning.NUMBERS.rows(self._tx)}
+        numbers.append({"last": last_numbers})
 
 
 def workspaces(tx: ReadTransaction) -> list[str]:
     """Return the workspaces with reasoning or tasks, in order."""
-    found = set()
+    names = set()
     for table in (*reasoning.TABLES, *task.TABLES):
         if table.workspace:
-            where = f" where {table.only}" if table.only else ""
-            found |= {
-                workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{where}")
+            condition = f" where {table.only}" if table.only else ""
+            names |= {
+                workspace
+                for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{condition}")
             }
-    return sorted(found)
+    return sorted(names)
 
 
 def _lines(lines: Iterable[Line]) -> bytes:

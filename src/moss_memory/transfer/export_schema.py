@@ -310,7 +310,7 @@ class Table:
         return f"select {columns} from {self.name}{self._where(condition)} order by {order}"
 
     def _where(self, condition: str) -> str:
-        condition_text = " and ".join([one for one in (self.only, condition) if one])
+        condition_text = " and ".join([part for part in (self.only, condition) if part])
         return f" where {condition_text}" if condition_text else ""
 
     def values(self, row: Row) -> Values:
@@ -355,13 +355,15 @@ class Table:
     def statements(self) -> dict[str, str]:
         """Return the insert statements of named rows, by the names used by importers."""
         unchanged = ("id", "row_id")
-        changed = [f"{name} = {_NEXT_VERSION.get(name, ':' + name)}" for name in self.columns if name not in unchanged]
-        named = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
+        assignments = [
+            f"{name} = {_NEXT_VERSION.get(name, ':' + name)}" for name in self.columns if name not in unchanged
+        ]
+        condition = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
         return {
             "insert": self.insert(),
-            "overwrite": f"update {self.name} set {', '.join(changed)} where id = :id",
+            "overwrite": f"update {self.name} set {', '.join(assignments)} where id = :id",
             "id_taken": f"select 1 from {self.name} where id = :id",
-            "name_taken": f"select id from {self.name} where {named}",
+            "name_taken": f"select id from {self.name} where {condition}",
         }
 
     def insert_all(self, tx: Transaction, rows: list[Values]) -> None:
@@ -373,8 +375,8 @@ class Table:
                 raise InvalidRow(f"the lines of {self.name} contradict each other")
 
     def has_rows(self, tx: ReadTransaction, workspace: str) -> bool:
-        found = f"select 1 from {self.name}{self._where(self.workspace_condition)} limit 1"
-        return tx.row(found, {"workspace": workspace}) is not None
+        sql = f"select 1 from {self.name}{self._where(self.workspace_condition)} limit 1"
+        return tx.row(sql, {"workspace": workspace}) is not None
 
     def delete(self, tx: Transaction, workspace: str) -> None:
         tx.run(f"delete from {self.name}{self._where(self.workspace_condition)}", {"workspace": workspace})
@@ -383,9 +385,9 @@ class Table:
         """Rename the workspace of its rows; rows that only reference others are included."""
         if self.workspace:
             names = {self.workspace: "to"} | ({"workspace_raw": "spelled"} if "workspace_raw" in self.columns else {})
-            changed = ", ".join([f"{column} = :{value}" for column, value in names.items()])
-            given = {"workspace": workspace, "to": to, "spelled": spelled}
-            tx.run(f"update {self.name} set {changed}{self._where(self.workspace_condition)}", given)
+            assignments = ", ".join([f"{column} = :{value}" for column, value in names.items()])
+            parameters = {"workspace": workspace, "to": to, "spelled": spelled}
+            tx.run(f"update {self.name} set {assignments}{self._where(self.workspace_condition)}", parameters)
 
 
 def json_file(value: Any) -> bytes:
@@ -396,12 +398,12 @@ def json_file(value: Any) -> bytes:
 def json_object(content: str) -> Line:
     """Return the object of a JSON file; raise `InvalidRow` if it has no object."""
     try:
-        found = json.loads(content, parse_constant=_refuse_constant)
+        value = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise InvalidRow("it is no JSON object")
-    return found
+    return value
 
 
 def _refuse_constant(name: str) -> None:

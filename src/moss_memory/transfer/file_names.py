@@ -29,10 +29,10 @@ def encode_name(norm: str) -> str:
     special = _is_special(norm)
     if _SAFE.fullmatch(norm) and len(norm) <= _MAX_BYTES and not special:
         return norm
-    last = len(norm) - 1
+    last_index = len(norm) - 1
     parts = [
-        _percent(one) if (special and index == 0) or _must_encode(one, index, last) else one
-        for index, one in enumerate(norm)
+        _percent(char) if (special and index == 0) or _must_encode(char, index, last_index) else char
+        for index, char in enumerate(norm)
     ]
     return _shorten("".join(parts), norm)
 
@@ -41,7 +41,9 @@ def encode_id(id: str) -> str:
     """Return an id as a path component: ULIDs and UUIDs unchanged, others marked and encoded."""
     if _ULID.fullmatch(id) or _UUID.fullmatch(id):
         return id
-    encoded = "".join([one if one.isascii() and (one.islower() or one.isdigit()) else _percent(one) for one in id])
+    encoded = "".join(
+        [char if char.isascii() and (char.islower() or char.isdigit()) else _percent(char) for char in id]
+    )
     return _shorten(_OTHER_ID + encoded, id)
 
 
@@ -74,8 +76,8 @@ def _is_special(norm: str) -> bool:
     return _RESERVED.fullmatch(norm) is not None or _ULID.fullmatch(norm.upper()) is not None
 
 
-def _must_encode(character: str, index: int, last: int) -> bool:
-    if character in _FORBIDDEN or (character in ". " and index in (0, last)):
+def _must_encode(character: str, index: int, last_index: int) -> bool:
+    if character in _FORBIDDEN or (character in ". " and index in (0, last_index)):
         return True
     if character.isascii():
         return not character.isprintable() or character.isupper()

@@ -102,11 +102,11 @@ class ParsedFolder:
     def _names(self, suffixes: tuple[str, ...]) -> list[str]:
         """Return the files of the manifest and others beside them; without a manifest, all that may be Moss's."""
         listed = [] if self._manifest is None else [name for name in self._manifest.files if name.endswith(suffixes)]
-        found = set(self._tree.files(CAPSULES.suffix, "" if self._manifest is None else CAPSULES.folder))
+        paths = set(self._tree.files(CAPSULES.suffix, "" if self._manifest is None else CAPSULES.folder))
         if self._manifest is None:
             for folder in (ARTIFACTS.folder, RECORDS, *FOLDERS):
-                found |= {name for name in self._tree.files("", folder) if name.count("/") == 2}
-        return sorted({*listed, *[name for name in found if name.endswith(suffixes)]})
+                paths |= {name for name in self._tree.files("", folder) if name.count("/") == 2}
+        return sorted({*listed, *[name for name in paths if name.endswith(suffixes)]})
 
     def _read_current_layout(self, tx: Transaction) -> None:
         """Read the files of the layout that sync and export share, and Markdown files written by hand."""
@@ -157,9 +157,9 @@ class ParsedFolder:
             tables_by_workspace.setdefault(workspace, {})[table] = rows
 
     def _add_workspaces(self, tables_by_workspace: dict[str, dict[str, list[Values]]], numbers: FolderNumbers) -> None:
-        first = dict(numbers.highest)
+        last_numbers = dict(numbers.highest)
         for workspace, rows in tables_by_workspace.items():
-            moved = in_store_numbers(rows, numbers.of_workspace(workspace), first)
+            moved = in_store_numbers(rows, numbers.of_workspace(workspace), last_numbers)
             for table in (*TABLES_BY_NAME, ORIGINS):
                 for number, values in enumerate(moved.get(table, ()), 1):
                     self.workspaces.add(table, values, f"{workspace}: {table} line {number}")
@@ -274,13 +274,13 @@ class FolderImport:
             "folder": folder.path,
             "imported": {**imported, **lines, "records": folder.record_count, **folder.reports_history()},
             "unchanged": self._unchanged,
-            "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.errors_found),
+            "skipped": sum(error["code"] == "INVALID_RECORD" for error in folder.errors_found),
             "errors": folder.errors_found[:MOST_ERRORS],
             "changed": sorted(folder.changed),
             **findings_fields(folder.findings),
         }
         if renamed:
-            answer["renamed"] = [{"workspace": old, "now": new} for old, new in renamed]
+            answer["renamed"] = [{"workspace": old_name, "now": new_name} for old_name, new_name in renamed]
         if folder.ignored:
             answer["ignored"] = folder.ignored
         return answer
@@ -292,7 +292,9 @@ class FolderImport:
         present = workspaces.present(self._tx)
         if present and self._mode == "error":
             collision = {"code": "WORKSPACE_COLLISION", "message": "this workspace has reasoning or tasks already"}
-            self._collisions += [{"file": "reasoning, tasks", "workspace": one, **collision} for one in present]
+            self._collisions += [
+                {"file": "reasoning, tasks", "workspace": workspace, **collision} for workspace in present
+            ]
             return []
         return workspaces.write(self._tx, self._mode, present)
 
@@ -312,7 +314,7 @@ class FolderImport:
         self._collisions += importer.collisions
         self._unchanged += importer.unchanged
         family = files.versioned.family
-        self._new_ids |= {(family, there): here for there, here in importer.new_ids.items()}
+        self._new_ids |= {(family, folder_id): new_id for folder_id, new_id in importer.new_ids.items()}
         return importer.imported
 
     def _write_records(self) -> None:
@@ -322,9 +324,9 @@ class FolderImport:
         exported = folder.has_snapshots and record.FILE not in folder.changed
         incoming = record.RecordImport(self._tx, offsets, self._mode, as_exported=exported)
         order = list(_RECORDS)
-        for table, where, values, more in sorted(folder.records, key=lambda one: order.index(one[0].name)):
+        for table, where, values, properties in sorted(folder.records, key=lambda entry: order.index(entry[0].name)):
             self._tx.check_cancelled()
-            incoming.add(table, where, values, more)
+            incoming.add(table, where, values, properties)
         incoming.finish()
         for where, values, message in incoming.collisions:
             self._collisions.append(problem(where, {"id": values["submission_id"]}, "SUBMISSION_COLLISION", message))
@@ -350,9 +352,9 @@ class NamedImporter(LineImporter):
         """Import rows; assign missing numbers."""
         if self._mode == "error":
             self._tx.begin()
-            given = len(lines)
+            count = len(lines)
             lines = self._without_equal(lines)
-            self.unchanged += given - len(lines)
+            self.unchanged += count - len(lines)
         for _, row in lines:
             row["id"] = row["id_in_folder"] = row["id"] or self._tx.new_id()
             row["row_id"] = self._row_id_for(row) if self._is_empty else None
@@ -380,10 +382,10 @@ class NamedImporter(LineImporter):
         self.imported += 1
 
 
-def _order(one: tuple[Where, Values]) -> tuple[Any, ...]:
-    where, row = one
-    new = row["updated_at"] is None
-    return new, row["updated_at"] or 0, row["change_seq"] or 0, where["file"], where.get("line", 0)
+def _order(entry: tuple[Where, Values]) -> tuple[Any, ...]:
+    where, row = entry
+    is_new = row["updated_at"] is None
+    return is_new, row["updated_at"] or 0, row["change_seq"] or 0, where["file"], where.get("line", 0)
 
 
 def _address_of(name: str, default: str) -> tuple[str, str]:
@@ -398,8 +400,8 @@ def _address_of(name: str, default: str) -> tuple[str, str]:
     else:
         path = inner
     path = path.removesuffix(CAPSULES.suffix).removesuffix(ARTIFACTS.suffix)
-    workspace, slash, rest = path.partition("/")
-    return (workspace, rest) if slash else (default, path)
+    workspace, slash, item_name = path.partition("/")
+    return (workspace, item_name) if slash else (default, path)
 
 
 def _as_deleted(name: str, row: Values) -> Values:
@@ -441,16 +443,16 @@ def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:
 
 def _check_records(records: list[tuple[Table, Where, Values, Any]]) -> None:
     """Refuse duplicate records and references to missing rows."""
-    there = {(table.name, values["row_id"]) for table, _, values, _ in records}
-    seen: set[tuple[Any, ...]] = set()
+    row_keys = {(table.name, values["row_id"]) for table, _, values, _ in records}
+    unique_keys: set[tuple[Any, ...]] = set()
     for table, where, values, _ in records:
-        for column, other in table.refers.items():
-            if (other, values[column]) not in there:
+        for column, target in table.refers.items():
+            if (target, values[column]) not in row_keys:
                 raise InvalidRow(
-                    f"{where['file']} line {where['line']}: {column} names none of the {other} in the folder"
+                    f"{where['file']} line {where['line']}: {column} names none of the {target} in the folder"
                 )
         for columns in table.unique:
             key = (table.name, columns, *[values[column] for column in columns])
-            if None not in key and key in seen:
+            if None not in key and key in unique_keys:
                 raise InvalidRow(f"{where['file']} line {where['line']}: the same {' and '.join(columns)} stands above")
-            seen.add(key)
+            unique_keys.add(key)

@@ -41,10 +41,10 @@ class FolderNumbers:
         elif isinstance(line.get("origin"), dict):
             self.origins.append(reasoning.origin_in_file(reasoning.ORIGINS.read(line["origin"])))
         elif isinstance(line.get("last"), dict) and len(line) == 1:
-            for series, last in line["last"].items():
-                if series not in ("seq", "branch") or not is_number(last):
+            for series, last_number in line["last"].items():
+                if series not in ("seq", "branch") or not is_number(last_number):
                     raise InvalidRow(f"last must be a number from 0 to {_LAST - 1}")
-                self.counters[series] = last
+                self.counters[series] = last_number
         else:
             raise InvalidRow("it names no file and no workspace")
 
@@ -54,27 +54,27 @@ class FolderNumbers:
             if line.get(key) is not None and not is_number(line[key]):
                 raise InvalidRow(f"{key} must be a number from 0 to {_LAST - 1}")
         for key in _RECORD_LISTS:
-            found = line.get(key, [])
-            if not isinstance(found, list) or not all(map(is_number, found)):
+            listed = line.get(key, [])
+            if not isinstance(listed, list) or not all(map(is_number, listed)):
                 raise InvalidRow(f"{key} must be a list of numbers")
         answers = line.get("answers", [])
-        if not isinstance(answers, list) or not all(isinstance(one, list) and len(one) == 2 for one in answers):
+        if not isinstance(answers, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in answers):
             raise InvalidRow("answers must be a list of pairs")
         if not isinstance(line.get("event_workspaces", []), list):
             raise InvalidRow("event_workspaces must be a list")
         numbers = [line.get("row_id"), line.get("entity_row"), *line.get("observations", []), *line.get("events", [])]
-        self.last_record = max(self.last_record, *[one or 0 for one in numbers])
+        self.last_record = max(self.last_record, *[number or 0 for number in numbers])
 
     def _add_workspace(self, line: Line) -> None:
         numbers, revisions = line.get("numbers", {}), line.get("revisions", {})
         if not isinstance(numbers, dict) or not isinstance(revisions, dict):
             raise InvalidRow("numbers and revisions must be objects")
-        for series, found in numbers.items():
-            if not isinstance(found, list) or not all(map(is_number, found)) or found != sorted(set(found)):
+        for series, listed in numbers.items():
+            if not isinstance(listed, list) or not all(map(is_number, listed)) or listed != sorted(set(listed)):
                 raise InvalidRow(f"the numbers of {series[:40]} must be a list of numbers that rise")
-            self.highest[series] = max([self.highest.get(series, 0), *found])
+            self.highest[series] = max([self.highest.get(series, 0), *listed])
         ids = line.get("conflict_ids", [])
-        if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+        if not isinstance(ids, list) or not all(isinstance(conflict_id, str) for conflict_id in ids):
             raise InvalidRow("conflict_ids must be a list of strings")
         self._workspaces[line["workspace"]] = line
         self._places[encode_name(line["workspace"])] = line["workspace"]
@@ -90,8 +90,8 @@ class FolderNumbers:
         return self._places.get(path.split("/")[1])
 
     def revisions_of(self, workspace: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._workspaces.get(workspace, {}).get("revisions", {})
-        return found
+        revisions: dict[str, Any] = self._workspaces.get(workspace, {}).get("revisions", {})
+        return revisions
 
 
 def is_number(value: Any) -> bool:

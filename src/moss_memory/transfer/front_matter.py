@@ -50,8 +50,8 @@ def parse_markdown(content: str) -> tuple[dict[str, Any], str]:
     return {}, content
 
 
-def _value(written: str) -> Any:
-    text = written.strip()
+def _value(raw: str) -> Any:
+    text = raw.strip()
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -61,9 +61,9 @@ def _value(written: str) -> Any:
     return _plain(text)
 
 
-def _plain(written: str) -> str:
+def _plain(raw: str) -> str:
     """Return a handwritten scalar without its quotes."""
-    text = written.strip()
+    text = raw.strip()
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':

@@ -19,7 +19,7 @@ FILE = "history.jsonl"
 SUBJECT = "id"
 """Under which key a line has the id of the row; the table has its number."""
 
-VERSIONED_BY_FAMILY: dict[str, Versioned] = {one.versioned.family: one.versioned for one in (CAPSULES, ARTIFACTS)}
+VERSIONED_BY_FAMILY: dict[str, Versioned] = {files.versioned.family: files.versioned for files in (CAPSULES, ARTIFACTS)}
 TABLE = Table(
     "versions",
     choice("family", tuple(VERSIONED_BY_FAMILY)),
@@ -52,12 +52,12 @@ def lines(tx: ReadTransaction) -> Iterator[Line]:
     """Yield all earlier versions by family and id."""
     columns = ", ".join([f"v.{name}" for name in TABLE.columns])
     for family, versioned in sorted(VERSIONED_BY_FAMILY.items()):
-        found = tx.stream(
+        rows = tx.stream(
             f"select t.id, {columns} from versions as v join {versioned.rows.table} as t on t.row_id = v.subject "
             "where v.family = :family order by t.id, v.version",
             {"family": family},
         )
-        for subject_id, *values in found:
+        for subject_id, *values in rows:
             line = TABLE.line(TABLE.values(tuple(values)), "subject")
             yield {"family": line.pop("family"), SUBJECT: subject_id, **line}
 
@@ -74,9 +74,9 @@ class VersionImport:
         """Parse one line; raise `InvalidRow` if it is invalid."""
         subject = line.pop(SUBJECT, None)
         values = TABLE.read(line)
-        needed = () if values["erased"] else _NEEDED[values["family"]]
-        if not isinstance(subject, str) or any(values[name] is None for name in needed):
-            raise InvalidRow(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
+        required = () if values["erased"] else _NEEDED[values["family"]]
+        if not isinstance(subject, str) or any(values[name] is None for name in required):
+            raise InvalidRow(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(required)}")
         if values["version"] < 1:
             raise InvalidRow("version must be at least 1")
         if values["chars"] < 0:
@@ -102,21 +102,21 @@ class VersionImport:
         self.written = len(rows)
 
 
-def _assign_numbers(rows: list[Values], last: int | None) -> list[Values]:
+def _assign_numbers(rows: list[Values], last_number: int | None) -> list[Values]:
     """Return rows with their own numbers if the table is empty, otherwise with the next ones."""
-    fresh = last is None
-    last = max((one["row_id"] or 0 for one in rows), default=0) if last is None else last
-    rows = sorted(rows, key=lambda one: one["row_id"] or 0)
+    is_empty = last_number is None
+    last_number = max((row["row_id"] or 0 for row in rows), default=0) if last_number is None else last_number
+    rows = sorted(rows, key=lambda row: row["row_id"] or 0)
     for values in rows:
-        if not fresh or values["row_id"] is None:
-            last += 1
-            values["row_id"] = last
+        if not is_empty or values["row_id"] is None:
+            last_number += 1
+            values["row_id"] = last_number
     return rows
 
 
 def _versions_of(tx: Transaction, versioned: Versioned, new_id: str, stored: dict[int, Values]) -> list[Values]:
-    found = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": new_id})
-    assert found is not None
-    row_id, present = found
+    row = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": new_id})
+    assert row is not None
+    row_id, present = row
     # A file edited by hand may contain the current version or a later one.
     return [{**values, "subject": row_id} for version, values in stored.items() if version < present]

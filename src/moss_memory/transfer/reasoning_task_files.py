@@ -41,10 +41,10 @@ class WorkspaceFiles:
         self.workspace = workspace
         self._rows = rows
         used = NumbersInUse()
-        for name, found in rows.items():
-            for values in found:
+        for name, table_rows in rows.items():
+            for values in table_rows:
                 _TABLES[name][1].renumber(values, used)
-        self._numbers = {series: sorted(some) for series, some in sorted(used.found.items())}
+        self._numbers = {series: sorted(numbers) for series, numbers in sorted(used.found.items())}
 
     @classmethod
     def of(cls, tx: ReadTransaction, workspace: str, *, complete: bool = False, origins: bool = True) -> WorkspaceFiles:
@@ -61,16 +61,19 @@ class WorkspaceFiles:
 
     def files(self) -> dict[str, bytes]:
         """Return path and content of every file; tables without rows have none."""
-        tables = {series: {one: at for at, one in enumerate(found, 1)} for series, found in self._numbers.items()}
+        tables = {
+            series: {number: rank for rank, number in enumerate(numbers, 1)}
+            for series, numbers in self._numbers.items()
+        }
         ranks = Ranks(tables)
-        found = {}
+        files = {}
         for name, rows in self._rows.items():
             folder, table = _TABLES[name]
             if rows:
                 left_out = (table.workspace, REVISION) if name == "tasks" else (table.workspace,)
                 lines = [_encode_line(table.line(table.renumber(values, ranks), *left_out)) for values in rows]
-                found[table_path(folder, self.workspace, name)] = "".join(lines).encode()
-        return found
+                files[table_path(folder, self.workspace, name)] = "".join(lines).encode()
+        return files
 
     def numbers(self) -> Line:
         """Return the numbers in the store by rank, and other columns that belong to it."""
@@ -88,10 +91,10 @@ def table_path(folder: str, workspace: str, table: str) -> str:
 
 def table_at_path(path: str) -> str | None:
     """Return the table of a file, or None if it is no file of a workspace."""
-    folder, _, rest = path.partition("/")
-    workspace, _, name = rest.partition("/")
-    found = _TABLES.get(name.removesuffix(SUFFIX)) if name.endswith(SUFFIX) and workspace else None
-    return None if found is None or found[0] != folder else name.removesuffix(SUFFIX)
+    folder, _, inner_path = path.partition("/")
+    workspace, _, name = inner_path.partition("/")
+    entry = _TABLES.get(name.removesuffix(SUFFIX)) if name.endswith(SUFFIX) and workspace else None
+    return None if entry is None or entry[0] != folder else name.removesuffix(SUFFIX)
 
 
 def _encode_line(line: Line) -> str:
@@ -130,20 +133,22 @@ def in_store_numbers(rows: Rows, numbers: Line | None, first: dict[str, int]) ->
     `first` has the last number of each series that is in use, and is advanced.
     """
     used = NumbersInUse()
-    for name, found in rows.items():
-        for values in found:
+    for name, table_rows in rows.items():
+        for values in table_rows:
             _TABLES[name][1].renumber(values, used)
-    known = (numbers or {}).get("numbers") or {}
+    stored_numbers = (numbers or {}).get("numbers") or {}
     tables = {}
     for series, ranks in used.found.items():
-        listed = known.get(series)
+        listed = stored_numbers.get(series)
         if listed is not None and max(ranks) <= len(listed):
             tables[series] = {rank: listed[rank - 1] for rank in ranks}
         else:
             tables[series] = {rank: first.get(series, 0) + rank for rank in ranks}
         first[series] = max(first.get(series, 0), *tables[series].values())
     move = Ranks(tables)
-    moved = {name: [_TABLES[name][1].renumber(values, move) for values in found] for name, found in rows.items()}
+    moved = {
+        name: [_TABLES[name][1].renumber(values, move) for values in table_rows] for name, table_rows in rows.items()
+    }
     ids = (numbers or {}).get("conflict_ids") or []
     conflicts = moved.get("graph_conflicts", [])
     if len(ids) == len(conflicts):

@@ -62,10 +62,10 @@ class Workspaces:
 
     def check(self) -> None:
         """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""
-        found = {name: _workspaces_of(name, self._rows) for name in TABLES_BY_NAME}
+        workspaces_by_table = {name: _workspaces_of(name, self._rows) for name in TABLES_BY_NAME}
         for name, table in TABLES_BY_NAME.items():
             _refuse_duplicates(table, self._rows[name])
-            for (where, values), workspace in zip(self._rows[name], found[name], strict=True):
+            for (where, values), workspace in zip(self._rows[name], workspaces_by_table[name], strict=True):
                 if workspace is None:
                     raise InvalidRow(f"{where}: {name} names a row that is not in the folder")
                 self._by_workspace.setdefault(workspace, {}).setdefault(name, []).append(values)
@@ -83,7 +83,7 @@ class Workspaces:
         """Leave out the workspaces that the store has with equal content; return their number."""
         equal = []
         for workspace, tables in self._by_workspace.items():
-            rows = {name: found for name, found in tables.items() if name not in LOCAL_TABLES}
+            rows = {name: table_rows for name, table_rows in tables.items() if name not in LOCAL_TABLES}
             if WorkspaceFiles(workspace, rows).files() == WorkspaceFiles.of(tx, workspace, origins=False).files():
                 equal.append(workspace)
         for workspace in equal:
@@ -93,7 +93,11 @@ class Workspaces:
 
     def present(self, tx: ReadTransaction) -> list[str]:
         """Return the workspaces that have reasoning or tasks in the store."""
-        return [one for one in self._by_workspace if any(table.has_rows(tx, one) for table in TABLES_BY_NAME.values())]
+        return [
+            workspace
+            for workspace in self._by_workspace
+            if any(table.has_rows(tx, workspace) for table in TABLES_BY_NAME.values())
+        ]
 
     def write(self, tx: Transaction, mode: str, present: list[str]) -> list[tuple[str, str]]:
         """Write every workspace and return the new names of renamed ones."""
@@ -131,12 +135,12 @@ class Workspaces:
         while True:
             number += 1
             suffix = f"-{number}"
-            other = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            norm = normalize_workspace(other)
+            candidate = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
+            norm = normalize_workspace(candidate)
             if norm not in self._by_workspace and not any(
                 table.has_rows(tx, norm) for table in TABLES_BY_NAME.values()
             ):
-                return other
+                return candidate
 
     def advance_counters(self, tx: Transaction) -> None:
         """Set the counters above all imported numbers, also above those of deleted rows.
@@ -146,14 +150,14 @@ class Workspaces:
         if self._nothing_left:
             return
         for series in reasoning.SERIES:
-            last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
-            tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})
+            number = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
+            tx.run("update numbers set last = :last where series = :series", {"series": series, "last": number})
 
     def _highest(self, series: str) -> int:
         columns = [(table, name) for table in TABLES_BY_NAME.values() for name in table.columns]
         numbered = [(table.name, name) for table, name in columns if table.columns[name].series == series]
-        found = [values[name] for table, name in numbered for _, values in self._rows[table]]
-        return max((one for one in found if one is not None and one < 2**53), default=0)
+        numbers = [values[name] for table, name in numbered for _, values in self._rows[table]]
+        return max((number for number in numbers if number is not None and number < 2**53), default=0)
 
 
 def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list[str | None]:
@@ -161,9 +165,9 @@ def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list
     table = TABLES_BY_NAME[name]
     if table.workspace:
         return [values[table.workspace] for _, values in rows[name]]
-    column, other = next(iter(table.refers.items()))
-    known = {values[_key_column(other)]: values[TABLES_BY_NAME[other].workspace] for _, values in rows[other]}
-    return [known.get(values[column]) for _, values in rows[name]]
+    column, target = next(iter(table.refers.items()))
+    workspaces = {values[_key_column(target)]: values[TABLES_BY_NAME[target].workspace] for _, values in rows[target]}
+    return [workspaces.get(values[column]) for _, values in rows[name]]
 
 
 def _key_column(table: str) -> str:
@@ -173,23 +177,23 @@ def _key_column(table: str) -> str:
 
 def _refuse_duplicates(table: Table, rows: list[tuple[str, Values]]) -> None:
     for columns in table.unique:
-        seen: dict[tuple[Any, ...], str] = {}
+        places: dict[tuple[Any, ...], str] = {}
         for where, values in rows:
             key = tuple(values[column] for column in columns)
-            if None not in key and seen.setdefault(key, where) != where:
-                raise InvalidRow(f"{where}: {table.name} has the same {' and '.join(columns)} as {seen[key]}")
+            if None not in key and places.setdefault(key, where) != where:
+                raise InvalidRow(f"{where}: {table.name} has the same {' and '.join(columns)} as {places[key]}")
 
 
 def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
     for name, rows in tables.items():
         for column, target in TABLES_BY_NAME[name].refers.items():
-            other, _, named = target.partition(".")
-            known = {values[named or _key_column(other)] for values in tables.get(other, ())}
+            target_table, _, target_column = target.partition(".")
+            keys = {values[target_column or _key_column(target_table)] for values in tables.get(target_table, ())}
             for values in rows:
-                if values[column] is not None and values[column] not in known:
+                if values[column] is not None and values[column] not in keys:
                     raise InvalidRow(
                         f"in workspace {workspace!r} {name}.{column} names {values[column]!r}, "
-                        f"which is not among its {other}"
+                        f"which is not among its {target_table}"
                     )
 
 

@@ -31,13 +31,13 @@ def salvage_to_folder(
         raise MossError("NOT_FOUND", f"there is no store in {config.home}, so there is nothing to salvage")
     folder = real_path(folder, config.home)
     with tempfile.TemporaryDirectory(prefix="moss-salvage-") as home:
-        lost = engine.salvage(os.path.join(home, engine.files()[0]), call=call)
-        with open_store(Config(home, config.values, config.sources, [])) as whole:
-            answer: dict[str, Any] = whole.export_folder(folder, with_history=True, with_local=True)
+        lost_rows = engine.salvage(os.path.join(home, engine.files()[0]), call=call)
+        with open_store(Config(home, config.values, config.sources, [])) as copy:
+            answer: dict[str, Any] = copy.export_folder(folder, with_history=True, with_local=True)
     tree = SafeDirectory(folder)
     try:
-        tree.write(UNREADABLE, "".join([json.dumps(one, ensure_ascii=False) + "\n" for one in lost]).encode())
+        tree.write(UNREADABLE, "".join([json.dumps(row, ensure_ascii=False) + "\n" for row in lost_rows]).encode())
         tree.sync()
     finally:
         tree.close()
-    return {**answer, "unreadable": len(lost), "lost": lost[:_TOLD]}
+    return {**answer, "unreadable": len(lost_rows), "lost": lost_rows[:_TOLD]}

@@ -23,13 +23,13 @@ _PROGRESS_EVERY = 1000
 
 def credentials_in(tx: ReadTransaction) -> list[dict[str, Any]]:
     """Return every finding, deleted rows and earlier versions included; its path is table, row and column."""
-    found = []
+    findings = []
     for count, (row, values) in enumerate(_rows(tx), 1):
         if count % _PROGRESS_EVERY == 0:
             tx.check_cancelled()
             tx.progress(count)
-        found += findings_in(values, redacted(row), tx.check_cancelled)
-    return found
+        findings += findings_in(values, redacted(row), tx.check_cancelled)
+    return findings
 
 
 def _rows(tx: ReadTransaction) -> Iterator[tuple[str, dict[str, Any]]]:

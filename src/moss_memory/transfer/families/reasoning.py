@@ -100,8 +100,8 @@ def _check_entry(entry: Values) -> None:
 
 
 def _check_reset(reset: Values) -> None:
-    for part in json.loads(reset["reach_json"]):
-        if len(part) != 3 or not all(isinstance(one, int) and not isinstance(one, bool) for one in part):
+    for triple in json.loads(reset["reach_json"]):
+        if len(triple) != 3 or not all(isinstance(value, int) and not isinstance(value, bool) for value in triple):
             raise InvalidRow("reach must be a list of three numbers each")
 
 
@@ -158,7 +158,7 @@ def origin_in_file(row: dict[str, Any]) -> Origin:
 def exported_origins(*, with_history: bool) -> str:
     """Return the condition on origins that exported capsules and artifacts name them."""
     versions = ("select origin from versions",) if with_history else ()
-    return " or ".join([f"origin_id in ({one})" for one in (*_NAMES_ORIGINS, *versions)])
+    return " or ".join([f"origin_id in ({query})" for query in (*_NAMES_ORIGINS, *versions)])
 
 
 TABLES = (

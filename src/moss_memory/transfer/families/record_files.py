@@ -42,8 +42,8 @@ class RecordFile:
         self._events = self._rows("timeline_events", "event_id")
 
     def _rows(self, table: str, order: str) -> list[Values]:
-        found = list(_TABLES[table].rows(self._tx, "record_row = :record", record=self.values["row_id"]))
-        return sorted(found, key=lambda one: str(one[order]))
+        rows = list(_TABLES[table].rows(self._tx, "record_row = :record", record=self.values["row_id"]))
+        return sorted(rows, key=lambda row: str(row[order]))
 
     def _read_entity(self, row_id: int) -> tuple[Any, ...]:
         row = self._tx.row(_SELECT_ENTITY, {"row_id": row_id})
@@ -60,8 +60,8 @@ class RecordFile:
             **line,
         }
         line[record.PROPERTIES] = record.properties_of(self._tx, self.values["row_id"])
-        line["observations"] = [self._part("observations", one, _OF_OBSERVATION) for one in self._observations]
-        line["events"] = [self._part("timeline_events", one, _OF_EVENT) for one in self._events]
+        line["observations"] = [self._part("observations", row, _OF_OBSERVATION) for row in self._observations]
+        line["events"] = [self._part("timeline_events", row, _OF_EVENT) for row in self._events]
         return json_file({key: value for key, value in line.items() if value not in (None, [])})
 
     def _part(self, table: str, values: Values, without: tuple[str, ...]) -> Line:
@@ -72,14 +72,14 @@ class RecordFile:
 
     def numbers(self) -> Line:
         """Return the columns that belong to the store: numbers, times of arrival, answers of repeated requests."""
-        answers = [[one["client_request_id"], one["answer_json"]] for one in self._observations]
+        answers = [[row["client_request_id"], row["answer_json"]] for row in self._observations]
         return {
             **{key: self.values[key] for key in ("row_id", "entity_row", "created_at_ms", "updated_at_ms")},
             "entity_workspace": self._entity[2],
-            "observations": [one["row_id"] for one in self._observations],
-            "answers": answers if any(one != [None, None] for one in answers) else [],
-            "events": [one["row_id"] for one in self._events],
-            "event_workspaces": [one["workspace_raw"] for one in self._events],
+            "observations": [row["row_id"] for row in self._observations],
+            "answers": answers if any(answer != [None, None] for answer in answers) else [],
+            "events": [row["row_id"] for row in self._events],
+            "event_workspaces": [row["workspace_raw"] for row in self._events],
         }
 
 
@@ -91,14 +91,14 @@ def records_in(tx: ReadTransaction, condition: str = "", **parameters: Any) -> I
 
 def submissions_of(content: str) -> set[str]:
     """Return the ids of the observations in a file."""
-    return {str(one.get("submission_id")) for one in _parts(json_object(content), "observations")}
+    return {str(observation.get("submission_id")) for observation in _parts(json_object(content), "observations")}
 
 
 def _parts(line: Line, key: str) -> list[Line]:
-    found = line.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    parts = line.get(key, [])
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         raise InvalidRow(f"{key} must be a list of objects")
-    return found
+    return parts
 
 
 class RecordRows:
@@ -120,17 +120,17 @@ class RecordRows:
         """
         line, numbers = json_object(content), dict(numbers or {})
         observations, events = _parts(line, "observations"), _parts(line, "events")
-        rest = {key: value for key, value in line.items() if key not in ("observations", "events")}
+        fields = {key: value for key, value in line.items() if key not in ("observations", "events")}
         where = {"file": file, "line": 1}
-        workspace, entity = rest.pop("workspace", None), rest.pop("entity_id", None)
+        workspace, entity = fields.pop("workspace", None), fields.pop("entity_id", None)
         if not isinstance(workspace, str) or not isinstance(entity, str) or not observations:
             raise InvalidRow("a record has a workspace, an entity_id and observations")
         norm = normalize_workspace(workspace)
-        properties = record.pop_properties(rest)
-        arrived = [one.get("arrived_at_ms") for one in observations]
-        times = [one for one in arrived if isinstance(one, int)] or [0]
-        own = {
-            "payload_id": rest.pop("id", None),
+        properties = record.pop_properties(fields)
+        arrival_times = [observation.get("arrived_at_ms") for observation in observations]
+        times = [time for time in arrival_times if isinstance(time, int)] or [0]
+        record_columns = {
+            "payload_id": fields.pop("id", None),
             "workspace_norm": norm,
             "workspace_raw": workspace,
             "row_id": numbers.get("row_id") or self._next(),
@@ -138,19 +138,19 @@ class RecordRows:
             "created_at_ms": numbers.get("created_at_ms", min(times)),
             "updated_at_ms": numbers.get("updated_at_ms", max(times)),
         }
-        values = _TABLES["records"].read({**rest, **own})
+        values = _TABLES["records"].read({**fields, **record_columns})
         if verify:
             _verify(values, observations)
         self.rows.append((_TABLES["records"], where, values, properties))
         answers = _one_for_each(observations, numbers.get("answers"), [None, None])
         ids = _one_for_each(observations, numbers.get("observations"), None)
-        for part, row_id, (request, answer) in zip(observations, ids, answers, strict=True):
-            columns = {"content_id": values["content_id"], "client_request_id": request, "answer_json": answer}
-            self._add_part("observations", part, row_id, columns, values, line, where)
+        for observation, row_id, (request, stored_answer) in zip(observations, ids, answers, strict=True):
+            columns = {"content_id": values["content_id"], "client_request_id": request, "answer_json": stored_answer}
+            self._add_part("observations", observation, row_id, columns, values, line, where)
         workspaces = _one_for_each(events, numbers.get("event_workspaces"), workspace)
         ids = _one_for_each(events, numbers.get("events"), None)
-        for part, row_id, raw in zip(events, ids, workspaces, strict=True):
-            self._add_part("timeline_events", part, row_id, {"workspace_raw": raw}, values, line, where)
+        for event, row_id, raw in zip(events, ids, workspaces, strict=True):
+            self._add_part("timeline_events", event, row_id, {"workspace_raw": raw}, values, line, where)
         return str(values["payload_id"])
 
     def _entity(self, norm: str, entity: str, line: Line, numbers: Line, where: dict[str, Any]) -> int:
@@ -191,7 +191,7 @@ def _one_for_each(parts: list[Line], listed: Any, default: Any) -> list[Any]:
 def _verify(values: Values, observations: list[Line]) -> None:
     refs = observations[0].get("source_refs") or []
     body = json.loads(values["body_json"])
-    if not isinstance(refs, list) or not all(isinstance(one, str) for one in refs):
+    if not isinstance(refs, list) or not all(isinstance(ref, str) for ref in refs):
         raise InvalidRow("source_refs must be a list of strings")
     expected = content_id(values["capability_id"], body, refs, observations[0].get("extractor_version"))
     if values["content_id"] != expected:

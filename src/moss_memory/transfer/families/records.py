@@ -133,7 +133,7 @@ def pop_properties(line: Line) -> Any:
     """Remove the properties from the line of a record and return them."""
     properties = line.pop(PROPERTIES, [])
     if not isinstance(properties, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair) for pair in properties
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(item, str) for item in pair) for pair in properties
     ):
         raise InvalidRow(f"{PROPERTIES} must be a list of names with their values")
     return properties
@@ -155,15 +155,15 @@ class RecordImport:
     def add(self, table: Table, where: Any, values: Values, more: Any) -> None:
         """Insert one row, or match it with an equal existing one."""
         row = dict(values)
-        for column, other in table.refers.items():
-            row[column] = self._rows[other, row[column]]
-        known = self._tx.row(_KNOWN[table.name], {name: row[name] for name in _IDENTITY[table.name]})
+        for column, target in table.refers.items():
+            row[column] = self._rows[target, row[column]]
+        existing_row = self._tx.row(_KNOWN[table.name], {name: row[name] for name in _IDENTITY[table.name]})
         if table.name == "observations":
-            if not self._is_new(where, row, known):
+            if not self._is_new(where, row, existing_row):
                 return
-        elif known is not None:
-            self._rows[table.name, values["row_id"]] = known[0]
-            self._extend_times(table, known[0], row)
+        elif existing_row is not None:
+            self._rows[table.name, values["row_id"]] = existing_row[0]
+            self._extend_times(table, existing_row[0], row)
             return
         row["row_id"] += self._offsets[table.name]
         self._rows[table.name, values["row_id"]] = row["row_id"]
@@ -184,17 +184,17 @@ class RecordImport:
                 {key: row[key] for key in ("created_at_ms", "updated_at_ms")} | {"row_id": row_id},
             )
 
-    def _is_new(self, where: Any, row: Values, known: Any) -> bool:
+    def _is_new(self, where: Any, row: Values, existing_row: Any) -> bool:
         """Return True if an observation must be added; resolve a conflict by the mode."""
-        if known is not None:
-            stored = self._tx.row(_CONTENT, {"row_id": known[0]})
+        if existing_row is not None:
+            stored = self._tx.row(_CONTENT, {"row_id": existing_row[0]})
             if stored == (row["record_row"], row["observed_us"], row["content_id"], row["agent_id"]):
                 return False
             if self._mode == "error":
                 self.collisions.append((where, row, "this submission is known with other content"))
                 return False
             if self._mode == "replace":
-                self._delete_observation(known[0])
+                self._delete_observation(existing_row[0])
             else:
                 row["submission_id"] = self._free_id(row["submission_id"])
         request = row["client_request_id"]
@@ -235,16 +235,16 @@ def delete_records(tx: Transaction, workspace: str) -> None:
 
 def update_record_ids(tx: Transaction, workspace: str) -> None:
     """Replace the record ids of a renamed workspace by those derived from its new name."""
-    known = list(
+    rows = list(
         tx.stream(
             "select row_id, content_id from records where workspace_norm = :workspace order by row_id",
             {"workspace": workspace},
         )
     )
-    for row_id, content in known:
-        named = {"row_id": row_id, "payload_id": payload_id(workspace, content)}
-        tx.run("update records set payload_id = :payload_id where row_id = :row_id", named)
-        _update_responses(tx, **named)
+    for row_id, content in rows:
+        ids = {"row_id": row_id, "payload_id": payload_id(workspace, content)}
+        tx.run("update records set payload_id = :payload_id where row_id = :row_id", ids)
+        _update_responses(tx, **ids)
 
 
 def _update_responses(tx: Transaction, *, row_id: int, payload_id: str) -> None:
@@ -255,8 +255,8 @@ def _update_responses(tx: Transaction, *, row_id: int, payload_id: str) -> None:
         {"row_id": row_id},
     )
     for observation, answer_json, workspace in list(responses):
-        answer = {**json.loads(answer_json), "payload_id": payload_id, "workspace": workspace}
+        stored_answer = {**json.loads(answer_json), "payload_id": payload_id, "workspace": workspace}
         tx.run(
             "update observations set answer_json = :answer_json where row_id = :row_id",
-            {"row_id": observation, "answer_json": json.dumps(answer)},
+            {"row_id": observation, "answer_json": json.dumps(stored_answer)},
         )

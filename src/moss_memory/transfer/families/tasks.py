@@ -50,7 +50,7 @@ def _check_step(step: Values) -> None:
     if step["sort_key"] != ".".join(f"{int(index):06d}" for index in indices):
         raise InvalidRow("sort_key is the path with six digits a number")
     checkpoints = json.loads(step["checkpoints_json"] or "{}")
-    if not checkpoints.keys() <= set(CHECKPOINTS) or not all(isinstance(one, bool) for one in checkpoints.values()):
+    if not checkpoints.keys() <= set(CHECKPOINTS) or not all(isinstance(value, bool) for value in checkpoints.values()):
         raise InvalidRow(f"checkpoints says true or false of {', '.join(CHECKPOINTS)}")
 
 

@@ -34,10 +34,10 @@ def read_beads(path: str) -> Iterator[SourceFile]:
     A memory beside the issues becomes a capsule.
     """
     inside = os.path.join(path, ".beads") if os.path.isdir(os.path.join(path, ".beads")) else path
-    found = find_file(inside, "issues.jsonl", "beads.jsonl")
-    file = new_source_file(found, path)
+    issues_path = find_file(inside, "issues.jsonl", "beads.jsonl")
+    file = new_source_file(issues_path, path)
     issues: list[dict[str, Any]] = []
-    for number, line in json_lines(found):
+    for number, line in json_lines(issues_path):
         if line.get("_type") == "memory" and to_text(line.get("key")).strip() and to_text(line.get("value")).strip():
             key = to_text(line["key"])
             file.items.append(capsule(f"memory {key}", to_text(line["value"]), name=f"memory {key}", title=key))
@@ -47,25 +47,25 @@ def read_beads(path: str) -> Iterator[SourceFile]:
             file.skip(to_text(line["id"]), "was deleted there")
         else:
             issues.append(line)
-    plans = {to_text(one["id"]) for one in issues if one.get("issue_type") == "epic"}
-    orphans = [one for one in issues if to_text(one["id"]) not in plans and not _epic(one, plans)]
+    plans = {to_text(issue["id"]) for issue in issues if issue.get("issue_type") == "epic"}
+    orphans = [issue for issue in issues if to_text(issue["id"]) not in plans and not _epic(issue, plans)]
     if orphans:
         file.items.append(plan("issues", title=f"Issues of {os.path.basename(os.path.abspath(path))}"))
-    for one in sorted(issues, key=lambda one: to_text(one["id"]) not in plans):
-        file.items.append(_issue(one, plans))
+    for issue in sorted(issues, key=lambda issue: to_text(issue["id"]) not in plans):
+        file.items.append(_issue(issue, plans))
     yield file
 
 
 def _epic(issue: dict[str, Any], plans: set[str]) -> str:
     """Return the plan of an issue."""
-    above = [end for kind, end in _links(issue) if kind == "parent-child" and end in plans]
-    return above[0] if above else ""
+    epics = [end for kind, end in _links(issue) if kind == "parent-child" and end in plans]
+    return epics[0] if epics else ""
 
 
 def _links(issue: dict[str, Any]) -> list[tuple[str, str]]:
     links = issue.get("dependencies")
-    found = [one for one in links if isinstance(one, dict)] if isinstance(links, list) else []
-    return [(to_text(one.get("type")) or "blocks", to_text(one.get("depends_on_id"))) for one in found]
+    dependencies = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+    return [(to_text(link.get("type")) or "blocks", to_text(link.get("depends_on_id"))) for link in dependencies]
 
 
 def _issue(issue: dict[str, Any], plans: set[str]) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def _issue(issue: dict[str, Any], plans: set[str]) -> dict[str, Any]:
     level = issue.get("priority")
     comments = issue.get("comments")
     notes = [
-        f"{to_text(one.get('author')) or 'somebody'}, {to_text(one.get('created_at'))}: {to_text(one.get('text'))}"
-        for one in (comments if isinstance(comments, list) else [])
-        if isinstance(one, dict) and to_text(one.get("text")).strip()
+        f"{to_text(note.get('author')) or 'somebody'}, {to_text(note.get('created_at'))}: {to_text(note.get('text'))}"
+        for note in (comments if isinstance(comments, list) else [])
+        if isinstance(note, dict) and to_text(note.get("text")).strip()
     ]
     notes += [f"{kind}: {end}" for kind, end in _links(issue) if kind not in ("blocks", "parent-child") and end]
     labels = issue.get("labels")
@@ -91,11 +91,11 @@ def _issue(issue: dict[str, Any], plans: set[str]) -> dict[str, Any]:
 
 def read_task_master(path: str) -> Iterator[SourceFile]:
     """Yield a tag as a plan, and a task as a task with its subtasks as steps."""
-    found = find_file(path, ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
-    file = new_source_file(found, path)
-    value = parse_json(read_source_text(found), found)
+    tasks_path = find_file(path, ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
+    file = new_source_file(tasks_path, path)
+    value = parse_json(read_source_text(tasks_path), tasks_path)
     if not isinstance(value, dict):
-        raise invalid_request(f"{found} has no object with tasks", path="path")
+        raise invalid_request(f"{tasks_path} has no object with tasks", path="path")
     groups = {"master": value} if isinstance(value.get("tasks"), list) else value
     for tag, group in groups.items():
         tasks = group.get("tasks") if isinstance(group, dict) else None
@@ -103,32 +103,32 @@ def read_task_master(path: str) -> Iterator[SourceFile]:
             file.skip(to_text(tag), "has no tasks")
             continue
         file.items.append(plan(tag, title=f"{tag} of {os.path.basename(os.path.abspath(path))}"))
-        for one in tasks:
-            if isinstance(one, dict) and one.get("id") is not None and to_text(one.get("title")).strip():
-                file.items.append(_tagged(tag, one))
+        for entry in tasks:
+            if isinstance(entry, dict) and entry.get("id") is not None and to_text(entry.get("title")).strip():
+                file.items.append(_tagged(tag, entry))
             else:
                 file.skip(f"a task of {tag}", "has no id or no title")
     yield file
 
 
 def _tagged(tag: str, entry: dict[str, Any]) -> dict[str, Any]:
-    needed = entry.get("dependencies")
+    dependencies = entry.get("dependencies")
     subtasks = entry.get("subtasks")
     return task(
         f"{tag}/{entry['id']}",
         **_common_fields(entry),
         parent=tag,
         priority={"high": "high", "critical": "high", "low": "low"}.get(to_text(entry.get("priority")), "normal"),
-        depends_on=[f"{tag}/{one}" for one in (needed if isinstance(needed, list) else [])],
+        depends_on=[f"{tag}/{dependency}" for dependency in (dependencies if isinstance(dependencies, list) else [])],
         steps=[
             step(
-                to_text(one["title"]),
-                text=_describe(one),
-                tests=[to_text(one["testStrategy"])] if to_text(one.get("testStrategy")).strip() else [],
-                done=to_text(one.get("status")) in _DONE,
+                to_text(subtask["title"]),
+                text=_describe(subtask),
+                tests=[to_text(subtask["testStrategy"])] if to_text(subtask.get("testStrategy")).strip() else [],
+                done=to_text(subtask.get("status")) in _DONE,
             )
-            for one in (subtasks if isinstance(subtasks, list) else [])
-            if isinstance(one, dict) and to_text(one.get("title")).strip()
+            for subtask in (subtasks if isinstance(subtasks, list) else [])
+            if isinstance(subtask, dict) and to_text(subtask.get("title")).strip()
         ],
     )
 

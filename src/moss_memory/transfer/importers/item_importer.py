@@ -67,8 +67,8 @@ class ItemImporter:
         self._import_work([item for item in items if item["kind"] in ("plan", "task")])
 
     def _call(self, operation: Operation, **arguments: Any) -> dict[str, Any]:
-        given = {key: value for key, value in arguments.items() if value}
-        values = operation.decode({"workspace": self.workspace, **given})
+        filled = {key: value for key, value in arguments.items() if value}
+        values = operation.decode({"workspace": self.workspace, **filled})
         values.pop("allow_secrets", None)  # items with secrets were skipped before
         answer: dict[str, Any] = operation.body(self.tx, **values)
         return answer
@@ -102,8 +102,8 @@ class ItemImporter:
             name = item["name"] if not index else f"{item['name']} ({index + 1})"
             source = f"{self.source}:{name}"[:256]
             address = {**self._at, "name": normalize_name(name), "source": source}
-            there = self.tx.row(sql["capsule_of_name"], address)
-            if there is None:
+            row = self.tx.row(sql["capsule_of_name"], address)
+            if row is None:
                 created = self._call(
                     capsule_store,
                     name=name,
@@ -115,8 +115,8 @@ class ItemImporter:
                 )
                 self._set_times(created["id"], item)
                 self._count("capsules")
-            elif there[0] == source:
-                self._count_known(item, is_same=there[1] == text)
+            elif row[0] == source:
+                self._count_known(item, is_same=row[1] == text)
             else:
                 self._skip(item["key"], f"a capsule of another source has the name {name!r} in {self.workspace!r}")
 
@@ -130,31 +130,31 @@ class ItemImporter:
     def _import_graph(self, items: list[Item]) -> None:
         """Import new nodes and edges; existing and deleted keys stay unchanged."""
         branch = self.tx.value(sql["main_branch"], self._at)
-        new: dict[str, Item] = {}
+        new_items: dict[str, Item] = {}
         for item in items:
             is_node = item["kind"] == "node"
             key = item["id"] if is_node else f"{item['from']}|{item['rel']}|{item['to']}"
-            if key in new or not key.strip("|"):
-                self._skip(item["key"], _DUPLICATE if key in new else "has no name")
+            if key in new_items or not key.strip("|"):
+                self._skip(item["key"], _DUPLICATE if key in new_items else "has no name")
                 continue
-            known = (
+            version = (
                 None
                 if branch is None
                 else self.tx.row(sql["last_version"], {"branch": branch, "doc": _GRAPH, "key": key})
             )
-            if known is None:
+            if version is None:
                 with self._skip_if_refused(item):
                     for end in ("id",) if is_node else ("from", "to"):
                         check_id(item[end], what=end)  # an invalid one would refuse all other changes too
-                    new[key] = (
+                    new_items[key] = (
                         _node_change(item, self.source, self.file) if is_node else _edge_change(item, self.source)
                     )
                     self._count("nodes" if is_node else "edges")
-            elif json.loads(known[0] or "{}").get("source") == self.source:
-                self._count_known(item, is_same=not is_node or (known[1] or "") == item["text"])
+            elif json.loads(version[0] or "{}").get("source") == self.source:
+                self._count_known(item, is_same=not is_node or (version[1] or "") == item["text"])
             else:
                 self._skip(item["key"], "the graph has another node or edge with this id")
-        changes = list(new.values())
+        changes = list(new_items.values())
         on_main = {} if branch is None else {"branch": "main"}
         for start in range(0, len(changes), _OPERATIONS):
             self._call(branchmind_graph_apply, ops=changes[start : start + _OPERATIONS], **on_main)
@@ -165,12 +165,12 @@ class ItemImporter:
         branch = self.tx.value(sql["main_branch"], self._at)
         document = {"branch": branch, "doc": self.source}
         rows = [] if branch is None else self.tx.stream(sql["note_metas"], document)
-        known = {json.loads(meta).get("adopted") for (meta,) in rows}
+        imported_keys = {json.loads(meta).get("adopted") for (meta,) in rows}
         for item in items:
-            if item["key"] in known:
+            if item["key"] in imported_keys:
                 self.already_there += 1
                 continue
-            known.add(item["key"])
+            imported_keys.add(item["key"])
             meta = {**item["meta"], "adopted": item["key"], "file": self.file}
             fields = {"content": item["text"], "title": item["title"], "doc": self.source, "meta": meta}
             with self._skip_if_refused(item):
@@ -181,43 +181,45 @@ class ItemImporter:
         """Import plans, then tasks, then dependencies; close finished ones last."""
         if not items:
             return
-        known = self._known_tasks()
-        tasks = {tag: found[0] for tag, found in known.items()}
-        others = self._keys_of_other_project(items, known)
-        new: dict[str, Item] = {}
+        known_tasks = self._known_tasks()
+        tasks = {tag: task[0] for tag, task in known_tasks.items()}
+        other_keys = self._keys_of_other_project(items, known_tasks)
+        new_items: dict[str, Item] = {}
         for item in sorted(items, key=lambda item: item["kind"] != "plan"):
             tag = self._tag_of(item["key"])
-            if tag in new:
+            if tag in new_items:
                 self._skip(item["key"], _DUPLICATE)
-            elif item["key"] in others:
+            elif item["key"] in other_keys:
                 self._count_known(item, is_same=False)
-            elif tag in known:
-                self._count_known(item, is_same=item["kind"] == "plan" or known[tag][1] == item["title"])
+            elif tag in known_tasks:
+                self._count_known(item, is_same=item["kind"] == "plan" or known_tasks[tag][1] == item["title"])
             else:
                 with self._skip_if_refused(item):
                     tasks[tag] = self._create(item, tasks)
-                    new[tag] = item
-        for item in new.values():
+                    new_items[tag] = item
+        for item in new_items.values():
             self._link(item, tasks)
-        for item in sorted(new.values(), key=lambda item: item["kind"] == "plan"):
+        for item in sorted(new_items.values(), key=lambda item: item["kind"] == "plan"):
             self._close(item, tasks, items)
 
     def _known_tasks(self) -> dict[str, tuple[str, str]]:
         """Return id and title of each imported task by its tag."""
-        known: dict[str, tuple[str, str]] = {}
+        tasks_by_tag: dict[str, tuple[str, str]] = {}
         for task, title, tags in self.tx.stream(sql["tagged_tasks"], self._at):
-            known |= {tag: (task, title) for tag in json.loads(tags) if tag.startswith(f"{self.source}:")}
-        return known
+            tasks_by_tag |= {tag: (task, title) for tag in json.loads(tags) if tag.startswith(f"{self.source}:")}
+        return tasks_by_tag
 
-    def _keys_of_other_project(self, items: list[Item], known: dict[str, tuple[str, str]]) -> set[str]:
+    def _keys_of_other_project(self, items: list[Item], tasks: dict[str, tuple[str, str]]) -> set[str]:
         """Return plans and their tasks whose ids are known with different titles: another project."""
-        others: set[str] = set()
+        keys: set[str] = set()
         for plan in [item["key"] for item in items if item["kind"] == "plan"]:
-            below = [item for item in items if item["parent"] == plan and item["kind"] == "task"]
-            met = [(known[tag][1], one["title"]) for one in below if (tag := self._tag_of(one["key"])) in known]
-            if met and all(here != there for here, there in met):
-                others |= {plan, *(one["key"] for one in below)}
-        return others
+            plan_tasks = [item for item in items if item["parent"] == plan and item["kind"] == "task"]
+            titles = [
+                (tasks[tag][1], item["title"]) for item in plan_tasks if (tag := self._tag_of(item["key"])) in tasks
+            ]
+            if titles and all(known_title != title for known_title, title in titles):
+                keys |= {plan, *(item["key"] for item in plan_tasks)}
+        return keys
 
     def _tag_of(self, key: str) -> str:
         """Return the tag that identifies an imported task."""
@@ -253,21 +255,23 @@ class ItemImporter:
         return task_id
 
     def _link(self, item: Item, tasks: dict[str, str]) -> None:
-        own = tasks[self._tag_of(item["key"])]
-        needed = [tasks.get(self._tag_of(key)) for key in item["depends_on"]]
-        for key, other in zip(item["depends_on"], needed, strict=True):
-            if other is None:
+        own_id = tasks[self._tag_of(item["key"])]
+        ids = [tasks.get(self._tag_of(key)) for key in item["depends_on"]]
+        for key, other_id in zip(item["depends_on"], ids, strict=True):
+            if other_id is None:
                 self._skip(item["key"], f"depends on {key}, which is not there")
-        others = [one for one in dict.fromkeys(needed) if one is not None and one != own and one.startswith("TASK")]
-        if others and item["kind"] == "task":
+        links = [task for task in dict.fromkeys(ids) if task is not None and task != own_id and task.startswith("TASK")]
+        if links and item["kind"] == "task":
             with self._skip_if_refused(item):
-                self._call(tasks_edit, target=own, depends_on=others)
+                self._call(tasks_edit, target=own_id, depends_on=links)
 
     def _close(self, item: Item, tasks: dict[str, str], items: list[Item]) -> None:
         """Set the task's status of the source; report one with open steps or tasks, which stays open."""
         status = item["status"]
-        below = [one for one in items if one["parent"] == item["key"] and item["kind"] == "plan"]
-        is_open = any(not step["done"] for step in item["steps"]) or any(one["status"] != "DONE" for one in below)
+        children = [child for child in items if child["parent"] == item["key"] and item["kind"] == "plan"]
+        is_open = any(not step["done"] for step in item["steps"]) or any(
+            child["status"] != "DONE" for child in children
+        )
         if status == "DONE" and is_open:
             self._skip(item["key"], "is done there, but not everything below it; it is taken as ACTIVE")
             status = "ACTIVE"
@@ -278,8 +282,8 @@ class ItemImporter:
 def _node_change(item: Item, source: str, file: str) -> Item:
     meta = {**item["meta"], "source": source, "file": file}
     fields = {"title": item["title"], "text": item["text"], "tags": item["tags"]}
-    given = {key: value for key, value in fields.items() if value}
-    return {"op": "node_upsert", "id": item["id"], "type": item["type"], **given, "meta": meta}
+    filled = {key: value for key, value in fields.items() if value}
+    return {"op": "node_upsert", "id": item["id"], "type": item["type"], **filled, "meta": meta}
 
 
 def _edge_change(item: Item, source: str) -> Item:

@@ -68,8 +68,8 @@ def edge(source: str, relation: str, target: str) -> Item:
 
 
 def note(key: str, text: str, *, title: str = "", **meta: Any) -> Item:
-    known = {name: value for name, value in meta.items() if value}
-    return {"kind": "note", "key": key, "text": text, "title": to_single_line(title), "meta": known}
+    filled = {name: value for name, value in meta.items() if value}
+    return {"kind": "note", "key": key, "text": text, "title": to_single_line(title), "meta": filled}
 
 
 def plan(key: str, *, title: str, **fields: Any) -> Item:
@@ -123,8 +123,8 @@ def to_single_line(text: str) -> str:
 
 def clean_item_tags(tags: list[Any]) -> list[str]:
     """Return valid tags, at most 40, since the importer adds its own."""
-    made = [to_single_line(str(tag))[:TAG_MAX_CHARS].strip() for tag in tags]
-    return list(dict.fromkeys(tag for tag in made if tag))[:40]
+    cleaned = [to_single_line(str(tag))[:TAG_MAX_CHARS].strip() for tag in tags]
+    return list(dict.fromkeys(tag for tag in cleaned if tag))[:40]
 
 
 def parse_time(written: Any) -> int | None:
@@ -134,10 +134,10 @@ def parse_time(written: Any) -> int | None:
     if not isinstance(written, str) or not written.strip():
         return None
     try:
-        read = datetime.fromisoformat(written.strip().replace("Z", "+00:00"))
+        parsed = datetime.fromisoformat(written.strip().replace("Z", "+00:00"))
     except ValueError:
         return None
-    moment = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    moment = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     return int(moment) if 0 < moment < 32503680000 else None
 
 

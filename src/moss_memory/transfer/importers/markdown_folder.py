@@ -41,19 +41,19 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
     keys: dict[str, str] = {}
     files = []
     notes = []
-    for file, one in _notes(path):
+    for file, parsed in _notes(path):
         files.append(file)
-        if one is None:
+        if parsed is None:
             continue
-        fields = one[0]
+        fields = parsed[0]
         key = _key(file, fields)
         stem = os.path.splitext(file.name)[0]
         for alias in (key, stem, os.path.basename(stem), to_text(fields.get("title"))):
             keys.setdefault(to_single_line(alias).lower(), key)
-        notes.append((file, _add_capsule(file, *one)))
-    found = [(file, note, _relations(file, note, keys)) for file, note in notes if note is not None]
-    related = {end for _, note, edges in found if edges for end in (note["key"], *(edge[1] for edge in edges))}
-    for file, note, edges in found:
+        notes.append((file, _add_capsule(file, *parsed)))
+    entries = [(file, note, _relations(file, note, keys)) for file, note in notes if note is not None]
+    related = {end for _, note, edges in entries if edges for end in (note["key"], *(edge[1] for edge in edges))}
+    for file, note, edges in entries:
         if note["key"] in related:
             fields = {"type": note["type"], "title": note["title"], "tags": note["tags"], "capsule": note["name"]}
             file.items.append(node(note["key"], **fields))
@@ -63,18 +63,18 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
 
 def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, int] | None]]:
     """Yield each file with its front matter, its text and its time; with None if it cannot be read."""
-    for one in markdown_files(path):
-        file = new_source_file(one, path)
+    for file_path in markdown_files(path):
+        file = new_source_file(file_path, path)
         try:
-            yield file, (*parse_markdown(read_source_text(one)), int(os.stat(one).st_mtime))
+            yield file, (*parse_markdown(read_source_text(file_path)), int(os.stat(file_path).st_mtime))
         except (MossError, OSError) as error:
-            if one == path:
+            if file_path == path:
                 raise
             file.skip(file.name, error.message if isinstance(error, MossError) else str(error.strerror))
             yield file, None
 
 
-def _add_capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: int) -> dict[str, Any] | None:
+def _add_capsule(file: SourceFile, fields: dict[str, Any], text: str, changed_at: int) -> dict[str, Any] | None:
     """Return the file as a capsule with title, tags and times; None if it is empty."""
     if not text.strip():
         file.skip(file.name, "holds no text")
@@ -82,11 +82,11 @@ def _add_capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: i
     heading = _HEADING.search(text)
     title = to_text(fields.get("title")) or (heading[1] if heading else "") or os.path.basename(file.name)
     tags = fields.get("tags")
-    tags = [part.lstrip("#") for part in tags.split(",")] if isinstance(tags, str) else tags
+    tags = [tag.lstrip("#") for tag in tags.split(",")] if isinstance(tags, str) else tags
     observed = [tag for line in _OBSERVED.findall(text) for tag in _HASHTAG.findall(line)]
     tags = [*(tags if isinstance(tags, list) else []), *observed]
     key = _key(file, fields)
-    updated = fields.get("updated") or fields.get("modified") or fields.get("date") or changed
+    updated = fields.get("updated") or fields.get("modified") or fields.get("date") or changed_at
     created = fields.get("created") or fields.get("created_at") or updated
     item = capsule(key, text.strip("\n") + "\n", name=key, title=title, tags=tags, created=created, updated=updated)
     item["type"] = to_text(fields.get("type")) or "note"

@@ -28,9 +28,9 @@ _JOURNAL = (
 
 def read_memory_keeper(path: str) -> Iterator[SourceFile]:
     """Yield the source: an item as a node of its category, a relation as an edge, a journal entry as a note."""
-    found = find_file(path, "context.db")
-    file = new_source_file(found, path)
-    tables = read_external(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
+    database_path = find_file(path, "context.db")
+    file = new_source_file(database_path, path)
+    tables = read_external(database_path, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
     names = _names(tables["items"])
     for row in tables["items"]:
         _add_item(file, row, names)
@@ -47,11 +47,11 @@ def read_memory_keeper(path: str) -> Iterator[SourceFile]:
 
 def _names(rows: list[Row]) -> dict[tuple[str, str], str]:
     """Return the name of each item: its key, with its session if two sessions have the same key."""
-    seen: dict[str, str] = {}
+    owners: dict[str, str] = {}
     names = {}
     for key, *_, session, session_name in rows:
-        first = seen.setdefault(to_text(key), to_text(session))
-        label = to_text(key) if first == to_text(session) else f"{to_text(key)} ({to_text(session_name)} {session})"
+        owner = owners.setdefault(to_text(key), to_text(session))
+        label = to_text(key) if owner == to_text(session) else f"{to_text(key)} ({to_text(session_name)} {session})"
         names[to_text(session), to_text(key)] = label
     return names
 

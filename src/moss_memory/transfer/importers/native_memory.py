@@ -17,8 +17,8 @@ def native_memory_folder(source: str) -> str:
         home = os.environ.get("CODEX_HOME") or "~/.codex"
         return os.path.join(os.path.expanduser(home), "memories")
     if source == "claude-code":
-        found = work_tree_of()
-        project = os.getcwd() if found is None else found.main or found.folder
+        work_tree = work_tree_of()
+        project = os.getcwd() if work_tree is None else work_tree.main or work_tree.folder
         home = os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
         slug = re.sub(r"[^A-Za-z0-9]", "-", project)
         return os.path.join(os.path.expanduser(home), "projects", slug, "memory")

@@ -71,9 +71,9 @@ def _refuse_depth(value: Any, where: str) -> None:
     for _ in range(_DEEPEST):
         level = [
             inner
-            for one in level
-            if isinstance(one, (dict, list))
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
         if not level:
             return
@@ -86,15 +86,15 @@ def markdown_files(folder: str) -> list[str]:
         return [folder]
     if not os.path.isdir(folder):
         raise invalid_request(f"{folder} is neither a folder nor a file", path="path")
-    found: list[str] = []
-    for above, folders, names in os.walk(folder):
+    paths: list[str] = []
+    for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
-        found += [
-            os.path.join(above, name) for name in sorted(names) if name.lower().endswith(".md") and name[0] != "."
+        paths += [
+            os.path.join(parent, name) for name in sorted(names) if name.lower().endswith(".md") and name[0] != "."
         ]
-        if len(found) > MOST_FILES:
+        if len(paths) > MOST_FILES:
             raise invalid_request(f"{folder} holds more than {MOST_FILES} files; name a folder below it", path="path")
-    return [path for path in found if not os.path.islink(path)]
+    return [path for path in paths if not os.path.islink(path)]
 
 
 def find_file(path: str, *names: str) -> str:
@@ -111,5 +111,5 @@ def find_file(path: str, *names: str) -> str:
 
 def new_source_file(path: str, base: str) -> SourceFile:
     """Return an empty `SourceFile`, named by its path relative to the source; invalid UTF-8 is replaced."""
-    below = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
-    return SourceFile(os.fsencode(below).decode(errors="replace"))
+    relative_path = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
+    return SourceFile(os.fsencode(relative_path).decode(errors="replace"))

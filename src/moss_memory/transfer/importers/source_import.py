@@ -97,10 +97,10 @@ def _select_without_secrets(file: SourceFile, check: Callable[[], object] | None
     """Return the items without secrets; report the rest without their values."""
     accepted = []
     for item in file.items:
-        found = findings_in({key: value for key, value in item.items() if key != "key"}, check=check)
-        if found:
+        findings = findings_in({key: value for key, value in item.items() if key != "key"}, check=check)
+        if findings:
             label = "an item" if findings_in({"key": item["key"]}) else item["key"]
-            place = f"{found[0]['kind']}, {found[0]['path']}"
+            place = f"{findings[0]['kind']}, {findings[0]['path']}"
             file.skip(label, f"looks like a credential ({place}); --allow-secrets takes it")
         else:
             accepted.append(item)
@@ -125,8 +125,8 @@ def _find_reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
         from .markdown_folder import read_basic_memory, read_markdown
 
         return read_basic_memory if source == "basic-memory" else read_markdown
-    found: Callable[[str], Iterator[SourceFile]] | None = load_plugin(IMPORTERS, source)
-    if found is None:
-        known = (*SOURCES, *plugin_names(IMPORTERS))
-        raise invalid_request(f"`source` must be one of {', '.join(known)}", path="source")
-    return found
+    reader: Callable[[str], Iterator[SourceFile]] | None = load_plugin(IMPORTERS, source)
+    if reader is None:
+        names = (*SOURCES, *plugin_names(IMPORTERS))
+        raise invalid_request(f"`source` must be one of {', '.join(names)}", path="source")
+    return reader

@@ -47,12 +47,12 @@ class NamedSync:
 
     def __init__(self, run: SyncRun, files: NamedFiles, states: list[SyncState]) -> None:
         self._run = run
-        self._named = files
+        self._format = files
         self._table = files.table
         self._versioned = files.versioned
         self._family = files.versioned.family
-        self._states = {one.subject: one for one in states if one.family == self._family}
-        self._aliases = {one.known_as: subject for subject, one in self._states.items()}
+        self._states = {state.subject: state for state in states if state.family == self._family}
+        self._aliases = {state.known_as: subject for subject, state in self._states.items()}
         self._rows: dict[str, _RowState] = {}
         self._files: dict[str, FolderFile] = {}
         self._parsed: dict[str, Values] = {}
@@ -75,12 +75,12 @@ class NamedSync:
         self._read_rows(tx)
         self._match_files()
         for subject in sorted(self._states.keys() | self._files.keys() | self._rows.keys()):
-            known, found, row = self._states.get(subject), self._files.get(subject), self._rows.get(subject)
-            if known is not None and found is not None and row is not None:
-                row_changed = row.change_seq != known.change_seq or row.deleted or row.confirmed or row.is_local
-                if not (found.is_changed or row_changed or known.pending is not None):
+            state, file, row = self._states.get(subject), self._files.get(subject), self._rows.get(subject)
+            if state is not None and file is not None and row is not None:
+                row_changed = row.change_seq != state.change_seq or row.deleted or row.confirmed or row.is_local
+                if not (file.is_changed or row_changed or state.pending is not None):
                     continue
-            self._decide_one(tx, subject, known, found, row)
+            self._decide_one(tx, subject, state, file, row)
 
     def _read_rows(self, tx: ReadTransaction) -> None:
         tx.begin()
@@ -94,56 +94,56 @@ class NamedSync:
             {"now": tx.now} if "expires_at" in columns else {},
         )
         self._rows = {
-            item_id: _RowState(workspace, name, seq, bool(deleted) or bool(gone), tags, bool(confirmed))
-            for item_id, workspace, name, seq, deleted, tags, confirmed, gone in rows
+            item_id: _RowState(workspace, name, seq, bool(deleted) or bool(has_expired), tags, bool(confirmed))
+            for item_id, workspace, name, seq, deleted, tags, confirmed, has_expired in rows
         }
 
     def _decide_one(
         self,
         tx: ReadTransaction,
         subject: str,
-        known: SyncState | None,
-        found: FolderFile | None,
+        state: SyncState | None,
+        file: FolderFile | None,
         row: _RowState | None,
     ) -> None:
-        if known is not None and found is None and self._run.scan.is_blocked(known.file):
+        if state is not None and file is None and self._run.scan.is_blocked(state.file):
             return
-        if known is None and found is None and (row is None or not self._is_ours(row)):
+        if state is None and file is None and (row is None or not self._is_ours(row)):
             return
-        known_as = self._known_as(subject, known)
+        known_as = self._known_as(subject, state)
         if known_as in self._run.scan.tombstones and (row is None or self._run.is_in_scope(row.workspace)):
             self._erases.append(subject)
         elif row is not None and not row.deleted and not self._is_ours(row):
-            if found is not None:
-                self._run.skipped[found.path] = _IS_LOCAL if row.is_local else _IS_ELSEWHERE
+            if file is not None:
+                self._run.skipped[file.path] = _IS_LOCAL if row.is_local else _IS_ELSEWHERE
         elif row is None:
-            self._decide_without_row(subject, known, found)
+            self._decide_without_row(subject, state, file)
         elif row.deleted:
-            self._decide_with_deleted_row(subject, known, found, row)
-        elif found is None:
-            changed = known is None or known.hash == GONE or self._row_changed(tx, subject, known, row)
+            self._decide_with_deleted_row(subject, state, file, row)
+        elif file is None:
+            changed = state is None or state.hash == GONE or self._row_changed(tx, subject, state, row)
             if changed:
                 self._to_write[subject] = None
             else:
                 self._deletes.append(subject)
         else:
-            self._compare(tx, subject, known, found, row)
+            self._compare(tx, subject, state, file, row)
 
     def _is_ours(self, row: _RowState) -> bool:
         return self._run.is_in_scope(row.workspace) and not row.is_local
 
-    def _decide_without_row(self, subject: str, known: SyncState | None, found: FolderFile | None) -> None:
-        if known is not None:  # the row was purged or erased: a tombstone erases it on the other side
+    def _decide_without_row(self, subject: str, state: SyncState | None, file: FolderFile | None) -> None:
+        if state is not None:  # the row was purged or erased: a tombstone erases it on the other side
             run = self._run
-            if run.scan.is_blocked(f"{ERASED}/{encode_id(known.known_as)}"):
+            if run.scan.is_blocked(f"{ERASED}/{encode_id(state.known_as)}"):
                 return
-            run.write(f"{ERASED}/{encode_id(known.known_as)}", f"{self._family}\n".encode(), "*")
-            run.remove(known.file if found is None else found.path, GONE if found is None else found.hash)
+            run.write(f"{ERASED}/{encode_id(state.known_as)}", f"{self._family}\n".encode(), "*")
+            run.remove(state.file if file is None else file.path, GONE if file is None else file.hash)
             run.count("erased")
             run.states_after_write[self._family, subject] = []
-        elif found is not None:
+        elif file is not None:
             if self._has_expired(subject):
-                self._run.remove(found.path, found.hash)
+                self._run.remove(file.path, file.hash)
                 self._run.count("deleted")
             else:
                 self._imports.append((subject, False))
@@ -153,41 +153,41 @@ class NamedSync:
         return expires is not None and expires <= self._now
 
     def _decide_with_deleted_row(
-        self, subject: str, known: SyncState | None, found: FolderFile | None, row: _RowState
+        self, subject: str, state: SyncState | None, file: FolderFile | None, row: _RowState
     ) -> None:
-        if found is None:
-            if known is not None and (known.hash != GONE or known.pending is not None):
-                self._run.save_state(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
-        elif (not found.is_changed and known is not None) or self._has_expired(subject):
-            self._run.remove(found.path, found.hash)
+        if file is None:
+            if state is not None and (state.hash != GONE or state.pending is not None):
+                self._run.save_state(self._state(subject, state.file, GONE, state.row_hash, row.change_seq))
+        elif (not file.is_changed and state is not None) or self._has_expired(subject):
+            self._run.remove(file.path, file.hash)
             self._run.count("deleted")
-            row_hash = known.row_hash if known is not None else GONE
-            state = self._state(subject, found.path, GONE, row_hash, row.change_seq)
-            self._run.save_state(state.before_write(found.path, found.hash))
-            self._run.states_after_write[self._family, subject] = [state]
+            row_hash = state.row_hash if state is not None else GONE
+            new_state = self._state(subject, file.path, GONE, row_hash, row.change_seq)
+            self._run.save_state(new_state.before_write(file.path, file.hash))
+            self._run.states_after_write[self._family, subject] = [new_state]
         else:
             self._imports.append((subject, False))
 
-    def _row_changed(self, tx: ReadTransaction, subject: str, known: SyncState | None, row: _RowState) -> bool:
-        if known is None or known.pending is not None:
+    def _row_changed(self, tx: ReadTransaction, subject: str, state: SyncState | None, row: _RowState) -> bool:
+        if state is None or state.pending is not None:
             return True
-        if row.change_seq == known.change_seq and not row.confirmed:
+        if row.change_seq == state.change_seq and not row.confirmed:
             return False
         values = self._load(tx, subject)
-        return digest(self._named.encode(values, known.known_as)) != known.row_hash or known.file != self._named.path(
+        return digest(self._format.encode(values, state.known_as)) != state.row_hash or state.file != self._format.path(
             values
         )
 
     def _compare(
-        self, tx: ReadTransaction, subject: str, known: SyncState | None, found: FolderFile, row: _RowState
+        self, tx: ReadTransaction, subject: str, state: SyncState | None, file: FolderFile, row: _RowState
     ) -> None:
-        row_changed = self._row_changed(tx, subject, known, row)
-        if not found.is_changed:
-            assert known is not None
+        row_changed = self._row_changed(tx, subject, state, row)
+        if not file.is_changed:
+            assert state is not None
             if row_changed:
                 self._to_write[subject] = None
             else:
-                self._run.save_state(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
+                self._run.save_state(self._state(subject, file.path, file.hash, state.row_hash, row.change_seq))
             return
         if self._is_equal(tx, subject):
             if self._has_other_code(tx, subject):
@@ -201,129 +201,133 @@ class NamedSync:
         return self._content(self._load(tx, subject)) == self._content(self._parsed[subject])
 
     def _content(self, values: Values) -> bytes:
-        return self._named.encode({**values, "id": "", "created_at": 0, CODE: None})
+        return self._format.encode({**values, "id": "", "created_at": 0, CODE: None})
 
     def _has_other_code(self, tx: ReadTransaction, subject: str) -> bool:
         """Return True if a file names another commit than its row."""
-        code, own = self._parsed[subject].get(CODE), self._load(tx, subject).get(CODE)
-        return code is not None and (own is None or own.in_file() != code.in_file())
+        code, row_code = self._parsed[subject].get(CODE), self._load(tx, subject).get(CODE)
+        return code is not None and (row_code is None or row_code.in_file() != code.in_file())
 
     def _match_files(self) -> None:
         """Assign each file to a row: by its id, its path at the last sync, or its name."""
-        by_path = {one.file: one for one in self._states.values() if one.hash != GONE or one.pending is not None}
-        named = {
+        by_path = {
+            state.file: state for state in self._states.values() if state.hash != GONE or state.pending is not None
+        }
+        ids_by_name = {
             (row.workspace, row.name): item_id for item_id, row in self._rows.items() if row.name and not row.deleted
         }
         members: dict[str, list[tuple[FolderFile, Values | None]]] = {}
-        for path, found in self._run.scan.files[self._named.folder].items():
-            known = by_path.get(path)
-            if not found.is_changed and known is not None:
-                members.setdefault(known.known_as, []).append((found, None))
+        for path, file in self._run.scan.files[self._format.folder].items():
+            last_state = by_path.get(path)
+            if not file.is_changed and last_state is not None:
+                members.setdefault(last_state.known_as, []).append((file, None))
                 continue
             with self._run.skip_if_invalid(path):
-                parsed = self._parse(found)
-                item_id = parsed["id"] or (known.known_as if known else None) or self._derive_id(parsed)
-                members.setdefault(item_id, []).append((found, {**parsed, "id": item_id}))
+                parsed = self._parse(file)
+                item_id = parsed["id"] or (last_state.known_as if last_state else None) or self._derive_id(parsed)
+                members.setdefault(item_id, []).append((file, {**parsed, "id": item_id}))
         for item_id, files in members.items():
-            self._match_members(item_id, files, by_path, named)
+            self._match_members(item_id, files, by_path, ids_by_name)
 
     def _match_members(
         self,
         item_id: str,
         files: list[tuple[FolderFile, Values | None]],
         by_path: dict[str, SyncState],
-        named: dict[tuple[str, str], str],
+        ids_by_name: dict[tuple[str, str], str],
     ) -> None:
         """Assign the files with one id; a copy gets a new id, the same one on every machine."""
         if len(files) > 1:
-            known = self._states.get(self._aliases.get(item_id, item_id))
-            pending = None if known is None else known.pending
-            files = [one for one in files if one[0].hash != pending] or files[:1]
-            files.sort(key=lambda one: (one[1] is not None and one[0].path != self._named.path(one[1]), one[0].path))
-        (found, parsed), *copies = files
+            state = self._states.get(self._aliases.get(item_id, item_id))
+            pending = None if state is None else state.pending
+            files = [pair for pair in files if pair[0].hash != pending] or files[:1]
+            files.sort(
+                key=lambda pair: (pair[1] is not None and pair[0].path != self._format.path(pair[1]), pair[0].path)
+            )
+        (file, parsed), *copies = files
         if parsed is None:
-            self._files[by_path[found.path].subject] = found
+            self._files[by_path[file.path].subject] = file
         else:
-            self._match(found, parsed, named)
-        for copy, read in copies:
-            self._match_copy(copy, read, named)
+            self._match(file, parsed, ids_by_name)
+        for copy, values in copies:
+            self._match_copy(copy, values, ids_by_name)
 
-    def _match_copy(self, found: FolderFile, parsed: Values | None, named: dict[tuple[str, str], str]) -> None:
+    def _match_copy(self, file: FolderFile, parsed: Values | None, ids_by_name: dict[tuple[str, str], str]) -> None:
         copy = None
-        with self._run.skip_if_invalid(found.path):
+        with self._run.skip_if_invalid(file.path):
             if parsed is None:
-                found.content = self._run.scan.content(found.path)
-                parsed = self._parse(found)
-            copy = self._name_copy(found, parsed)
+                file.content = self._run.scan.content(file.path)
+                parsed = self._parse(file)
+            copy = self._name_copy(file, parsed)
         if copy is None:
             return
-        other = self._file_with_name(copy, named)
-        if other not in (None, found.path):
-            self._run.skip(found.path, f"it has the name of {other}")
+        other_path = self._file_with_name(copy, ids_by_name)
+        if other_path not in (None, file.path):
+            self._run.skip(file.path, f"it has the name of {other_path}")
             return
         copy["id"] = self._derive_id(copy)
         while copy["id"] in self._rows or copy["id"] in self._run.scan.tombstones:
             copy["id"] = self._derive_id(copy, copy["id"])
-        self._match(found, copy, named)
+        self._match(file, copy, ids_by_name)
         self._copies.add(copy["id"])
 
-    def _file_with_name(self, parsed: Values, named: dict[tuple[str, str], str]) -> str | None:
+    def _file_with_name(self, parsed: Values, ids_by_name: dict[tuple[str, str], str]) -> str | None:
         """Return the file of the row that has the name of a copy already."""
         name = parsed["workspace_norm"], parsed["name_norm"]
-        known = self._states.get(named.get(name, ""))
-        if known is not None and known.file in self._run.scan.files[self._named.folder]:
-            return known.file
+        state = self._states.get(ids_by_name.get(name, ""))
+        if state is not None and state.file in self._run.scan.files[self._format.folder]:
+            return state.file
         return self._named_files.get(name)
 
-    def _name_copy(self, found: FolderFile, parsed: Values) -> Values:
+    def _name_copy(self, file: FolderFile, parsed: Values) -> Values:
         """Return a copy with the name of its file; raise if that is no name."""
-        if found.path == self._named.path(parsed):
+        if file.path == self._format.path(parsed):
             return parsed
-        name = decode_name(found.path.rpartition("/")[2].removesuffix(self._named.suffix))
+        name = decode_name(file.path.rpartition("/")[2].removesuffix(self._format.suffix))
         return {**parsed, "name_raw": name, "name_norm": normalize_name(name)}
 
-    def _parse(self, found: FolderFile) -> Values:
-        stem = found.path.rpartition("/")[2].removesuffix(self._named.suffix)
-        workspace = workspace_of(found.path)
+    def _parse(self, file: FolderFile) -> Values:
+        stem = file.path.rpartition("/")[2].removesuffix(self._format.suffix)
+        workspace = workspace_of(file.path)
         if workspace is None:
             raise InvalidRow("its folder is no name of a workspace")
         name = None if is_id(stem) else decode_name(stem)
-        parsed = self._named.decode(found.text(), workspace=workspace, name=name)
+        parsed = self._format.decode(file.text(), workspace=workspace, name=name)
         if not self._run.is_in_scope(parsed["workspace_norm"]):
             raise InvalidRow(f"it says that its workspace is {parsed['workspace_raw']!r}, which this sync leaves out")
         return parsed
 
-    def _match(self, found: FolderFile, parsed: Values, named: dict[tuple[str, str], str]) -> None:
+    def _match(self, file: FolderFile, parsed: Values, ids_by_name: dict[tuple[str, str], str]) -> None:
         item_id: str = parsed["id"]
-        name_owner = named.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
+        name_owner = ids_by_name.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
         if item_id in self._aliases:
             subject = self._aliases[item_id]
-        elif item_id not in self._rows and name_owner is not None and self._is_same_row(name_owner, found):
+        elif item_id not in self._rows and name_owner is not None and self._is_same_row(name_owner, file):
             subject = name_owner
         else:
             subject = item_id
         if subject in self._files:
-            self._run.skip(found.path, f"it has the name of {self._files[subject].path}")
+            self._run.skip(file.path, f"it has the name of {self._files[subject].path}")
             return
-        self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, item_id
+        self._files[subject], self._parsed[subject], self._ids[subject] = file, parsed, item_id
         if parsed["name_norm"]:
-            self._named_files[parsed["workspace_norm"], parsed["name_norm"]] = found.path
+            self._named_files[parsed["workspace_norm"], parsed["name_norm"]] = file.path
 
-    def _is_same_row(self, owner: str, found: FolderFile) -> bool:
+    def _is_same_row(self, owner: str, file: FolderFile) -> bool:
         """Return True if a file belongs to the row with its name but another id: both sides created or changed it."""
-        known, row = self._states.get(owner), self._rows[owner]
+        state, row = self._states.get(owner), self._rows[owner]
         if owner in self._files:
             return False
-        return known is None or (known.file == found.path and known.change_seq != row.change_seq)
+        return state is None or (state.file == file.path and state.change_seq != row.change_seq)
 
     def _derive_id(self, parsed: Values, salt: str = "") -> str:
         return derive_id(self._family, parsed["workspace_norm"], parsed["name_norm"] or "", salt)
 
-    def _known_as(self, subject: str, known: SyncState | None) -> str:
-        return self._ids.get(subject) or (known.known_as if known is not None else subject)
+    def _known_as(self, subject: str, state: SyncState | None) -> str:
+        return self._ids.get(subject) or (state.known_as if state is not None else subject)
 
     def _load(self, tx: ReadTransaction, subject: str) -> Values:
-        return self._named.add_code_state(tx, next(self._table.rows(tx, "id = :id", id=subject)))
+        return self._format.add_code_state(tx, next(self._table.rows(tx, "id = :id", id=subject)))
 
     def _state(self, subject: str, file: str, hashed: str, row_hash: str, change_seq: int) -> SyncState:
         known_as = self._known_as(subject, self._states.get(subject))
@@ -348,8 +352,8 @@ class NamedSync:
         for subject in self._deletes:
             seq = tx.next_change()
             tx.run(self._versioned.sql["soft_delete"], {"id": subject, "now": tx.now, "change_seq": seq})
-            known = self._states[subject]
-            self._run.save_state(self._state(subject, known.file, GONE, known.row_hash, seq))
+            state = self._states[subject]
+            self._run.save_state(self._state(subject, state.file, GONE, state.row_hash, seq))
             self._run.count("deleted")
         for subject, row_changed in self._confirms:
             origin = self._origin_of(tx, self._parsed[subject])
@@ -357,36 +361,36 @@ class NamedSync:
             if not row_changed:
                 self._run.count("taken")
         order = {subject: self._parsed[subject]["created_at"] or 0 for subject, _ in self._imports}
-        left = {subject for subject, _ in self._imports}
-        for subject, conflict in sorted(self._imports, key=lambda one: (order[one[0]], one[0])):
+        remaining = {subject for subject, _ in self._imports}
+        for subject, conflict in sorted(self._imports, key=lambda item: (order[item[0]], item[0])):
             tx.check_cancelled()
             self._count_take(subject, conflict)
-            self._free_name(tx, subject, left)
-            left.discard(subject)
+            self._free_name(tx, subject, remaining)
+            remaining.discard(subject)
             self._take(tx, subject)
             self._to_write[subject] = None
         for subject in self._to_write:
             self._write_file(tx, subject)
 
     def _count_take(self, subject: str, conflict: bool) -> None:
-        found, row = self._files[subject], self._rows.get(subject)
+        file, row = self._files[subject], self._rows.get(subject)
         is_deleted = row is not None and row.deleted
-        self._run.count("restored" if is_deleted else "taken", file=found.path, content=found.content)
+        self._run.count("restored" if is_deleted else "taken", file=file.path, content=file.content)
         if conflict:
-            self._run.add_conflict(self._family, address_of(self._parsed[subject]), found.path)
+            self._run.add_conflict(self._family, address_of(self._parsed[subject]), file.path)
 
     def _erase(self, tx: Transaction, subject: str) -> None:
-        row, found = self._rows.get(subject), self._files.get(subject)
+        row, file = self._rows.get(subject), self._files.get(subject)
         if row is not None:
             self._versioned.erasure(tx, self._load(tx, subject)).execute(tx)
             tx.erase_after_commit({}, field="complete", anything=True)
-        if found is not None:
-            self._run.remove(found.path, found.hash)
+        if file is not None:
+            self._run.remove(file.path, file.hash)
         if subject in self._states:
             self._run.states[self._family, subject] = []
         self._run.count("erased")
 
-    def _free_name(self, tx: Transaction, subject: str, left: set[str]) -> None:
+    def _free_name(self, tx: Transaction, subject: str, remaining: set[str]) -> None:
         """Rename another row that has the name of an imported file: it gets a number."""
         parsed = self._parsed[subject]
         if parsed["name_norm"] is None:
@@ -395,7 +399,7 @@ class NamedSync:
         owner = tx.value(self._table.statements()["name_taken"], parsed)
         if owner is None or owner == subject:
             return
-        if owner in left:  # it gets its own new name in this run
+        if owner in remaining:  # it gets its own new name in this run
             tx.run(f"update {table} set name_raw = null, name_norm = null where id = :id", {"id": owner})
             return
         row = self._load(tx, owner)
@@ -405,29 +409,29 @@ class NamedSync:
             raw = row["name_raw"].rstrip()[: NAME_MAX_CHARS - len(f"-{number}")] + f"-{number}"
             name = {"name_raw": raw, "name_norm": normalize_name(raw)}
         self._versioned.archive_and_write(tx, {**row, **name}, self._versioned.sql["rename"])
-        self._run.add_conflict(self._family, address_of({**row, **name}), self._named.path({**row, **name}))
+        self._run.add_conflict(self._family, address_of({**row, **name}), self._format.path({**row, **name}))
         self._to_write[owner] = None
 
     def _take(self, tx: Transaction, subject: str) -> None:
         parsed = dict(self._parsed[subject])
         created = parsed["created_at"]
         if subject in self._rows:
-            old = self._load(tx, subject)
-            kept = ("id", "row_id", "version", "version_at", "version_tool")
-            own = {key: old[key] for key in kept} | {"version_origin": self._origin_of(tx, parsed)}
-            times = {"created_at": old["created_at"] if created is None else created, "deleted_at": None}
-            values = {**parsed, **own, **times, "updated_at": max(tx.now, old["updated_at"])}
-            if old["deleted_at"] is not None and self._content(old) == self._content(parsed):
+            row = self._load(tx, subject)
+            kept_columns = ("id", "row_id", "version", "version_at", "version_tool")
+            own_columns = {key: row[key] for key in kept_columns} | {"version_origin": self._origin_of(tx, parsed)}
+            times = {"created_at": row["created_at"] if created is None else created, "deleted_at": None}
+            values = {**parsed, **own_columns, **times, "updated_at": max(tx.now, row["updated_at"])}
+            if row["deleted_at"] is not None and self._content(row) == self._content(parsed):
                 seq = tx.next_change()
                 tx.run(self._versioned.sql["restore"], {"id": subject, "now": tx.now, "change_seq": seq})
             else:
                 self._versioned.archive_and_write(tx, values, self._table.statements()["overwrite"])
             return
-        own = {"id": subject, "row_id": None, "version": 1, "version_at": tx.now, "version_tool": tx.tool}
-        own["version_origin"] = self._origin_of(tx, parsed)
+        own_columns = {"id": subject, "row_id": None, "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        own_columns["version_origin"] = self._origin_of(tx, parsed)
         created = tx.now if created is None else created
         times = {"created_at": created, "updated_at": max(tx.now, created), "deleted_at": None}
-        tx.run(self._table.insert(), {**parsed, **own, **times, "change_seq": tx.next_change()})
+        tx.run(self._table.insert(), {**parsed, **own_columns, **times, "change_seq": tx.next_change()})
 
     def _origin_of(self, tx: Transaction, parsed: Values) -> str:
         """Return the origin of a taken file: taken by the caller, at the commit that the file names."""
@@ -439,17 +443,17 @@ class NamedSync:
     def _write_file(self, tx: ReadTransaction, subject: str) -> None:
         """Write the file of a row unless the folder has it already."""
         values = self._load(tx, subject)
-        known, found, run = self._states.get(subject), self._files.get(subject), self._run
-        known_as = self._known_as(subject, known)
-        content, path = self._named.encode(values, known_as), self._named.path(values)
+        state, file, run = self._states.get(subject), self._files.get(subject), self._run
+        known_as = self._known_as(subject, state)
+        content, path = self._format.encode(values, known_as), self._format.path(values)
         hashed, seq = digest(content), values["change_seq"]
-        taken = subject in self._parsed and known_as not in self._copies
-        if found is not None and found.path == path and (taken or found.hash == hashed):
-            run.save_state(self._state(subject, path, found.hash, hashed, seq))
+        is_taken = subject in self._parsed and known_as not in self._copies
+        if file is not None and file.path == path and (is_taken or file.hash == hashed):
+            run.save_state(self._state(subject, path, file.hash, hashed, seq))
             return
         if is_local(values["tags_json"]):
             return
-        run.write_row(self._state(subject, path, hashed, hashed, seq), content, found)
+        run.write_row(self._state(subject, path, hashed, hashed, seq), content, file)
 
 
 def address_of(values: Values) -> str:

@@ -69,7 +69,7 @@ class FolderScan:
 
     def load(self, states: list[SyncState], check_cancelled: Callable[[], None]) -> None:
         """Read and hash every file; keep the content of those that changed since the last sync."""
-        known = {one.file: one for one in states}
+        states_by_path = {state.file: state for state in states}
         for folder, suffix in SUFFIXES.items():
             paths = [
                 path
@@ -78,7 +78,7 @@ class FolderScan:
             ]
             for path in paths:
                 check_cancelled()
-                self._add(folder, path, known.get(path))
+                self._add(folder, path, states_by_path.get(path))
         for path in self._list(ERASED, ""):
             if path.count("/") == 1:
                 self._read_tombstone(path)
@@ -88,18 +88,18 @@ class FolderScan:
 
     def is_blocked(self, path: str) -> bool:
         """Return True if a file cannot be read, so that nothing is known of it."""
-        return path in self.skipped or any(path.startswith(f"{one}/") for one in self.skipped)
+        return path in self.skipped or any(path.startswith(f"{folder}/") for folder in self.skipped)
 
     def _list(self, folder: str, suffix: str) -> list[str]:
         try:
-            found = list(self._tree.files(suffix, folder))
+            paths = list(self._tree.files(suffix, folder))
         except MossError as error:
             self.skipped[folder] = error.message
             return []
         for link in self._tree.skipped:
             if link.startswith(f"{folder}/"):
                 self.skipped[_display_path(link)] = "it is a link or nested too deeply, and is not followed"
-        return found
+        return paths
 
     def _is_in_scope(self, path: str) -> bool:
         if self._scope is None:
@@ -111,7 +111,7 @@ class FolderScan:
         is_work = folder in (reasoning_task_files.REASONING, reasoning_task_files.TASKS)
         return not is_work or reasoning_task_files.table_at_path(path) is not None
 
-    def _add(self, folder: str, path: str, known: SyncState | None) -> None:
+    def _add(self, folder: str, path: str, state: SyncState | None) -> None:
         try:
             content = self._tree.read(path, max_bytes=self._max_bytes)
         except MossError as error:
@@ -119,11 +119,11 @@ class FolderScan:
             return
         if content is None:
             return  # removed since it was listed
-        if known is None and _display_path(path) != path:
+        if state is None and _display_path(path) != path:
             self.skipped[_display_path(path)] = "its name is not UTF-8"
             return
         hashed = digest(content)
-        if known is not None and known.has_hash(hashed):
+        if state is not None and state.has_hash(hashed):
             self.files[folder][path] = FolderFile(path, hashed, None)
         elif has_conflict_markers(content):
             self.skipped[path] = "it has conflict markers of git; settle the merge first"

@@ -71,10 +71,10 @@ class GitRepository:
         files = self._run("diff", "--name-only", "--diff-filter=U", "-z")[1].split("\0")
         unsettled = [name for name in files if name]
         if unsettled:
-            shown = ", ".join(unsettled[:10])
+            names = ", ".join(unsettled[:10])
             raise MossError(
                 "CONFLICT",
-                f"git could not merge {shown}. Edit these files, then `git add` and `git commit` them, and run `moss "
+                f"git could not merge {names}. Edit these files, then `git add` and `git commit` them, and run `moss "
                 "sync --git` again; reasoning and tasks are taken whole, with `git checkout --ours` or `--theirs`. "
                 "`git merge --abort` goes back to before the pull",
                 details={"files": unsettled[:100]},
@@ -93,7 +93,7 @@ class GitRepository:
         import subprocess  # only `--git` needs it
 
         try:
-            done = subprocess.run(
+            result = subprocess.run(
                 ["git", "-C", self._folder, *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -102,4 +102,4 @@ class GitRepository:
             )
         except FileNotFoundError:
             raise invalid_request("there is no program git; install it, or sync without `--git`", path="git") from None
-        return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+        return result.returncode, result.stdout.decode("utf-8", "replace"), result.stderr.decode("utf-8", "replace")

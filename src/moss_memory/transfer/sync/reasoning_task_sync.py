@@ -31,9 +31,9 @@ class WorkSync:
     def __init__(self, run: SyncRun, states: list[SyncState]) -> None:
         self._run = run
         self._states: dict[str, dict[str, SyncState]] = {}
-        for one in states:
-            if one.family == FAMILY and run.is_in_scope(one.subject):
-                self._states.setdefault(one.subject, {})[one.file] = one
+        for state in states:
+            if state.family == FAMILY and run.is_in_scope(state.subject):
+                self._states.setdefault(state.subject, {})[state.file] = state
         self._files: dict[str, dict[str, FolderFile]] = {}
         self._store: dict[str, dict[str, bytes]] = {}
         self._imports: list[str] = []
@@ -41,12 +41,12 @@ class WorkSync:
 
     def decide(self, tx: ReadTransaction) -> None:
         for folder in reasoning_task_files.FOLDERS:
-            for path, found in self._run.scan.files[folder].items():
+            for path, file in self._run.scan.files[folder].items():
                 workspace = workspace_of(path)
                 if workspace is not None and path.split("/")[1] == encode_name(workspace):
-                    self._files.setdefault(workspace, {})[path] = found
-        there = {one for one in workspaces(tx) if self._run.is_in_scope(one)}
-        for workspace in sorted(there | self._states.keys() | self._files.keys()):
+                    self._files.setdefault(workspace, {})[path] = file
+        stored_workspaces = {name for name in workspaces(tx) if self._run.is_in_scope(name)}
+        for workspace in sorted(stored_workspaces | self._states.keys() | self._files.keys()):
             tx.check_cancelled()
             self._store[workspace] = WorkspaceFiles.of(tx, workspace).files()
             if not self._is_blocked(workspace):
@@ -56,27 +56,27 @@ class WorkSync:
         folders = [f"{folder}/{encode_name(workspace)}" for folder in reasoning_task_files.FOLDERS]
         blocked = self._run.scan.skipped
         return any(
-            one == parent or one.startswith(f"{parent}/") or one == parent.partition("/")[0]
-            for one in blocked
+            path == parent or path.startswith(f"{parent}/") or path == parent.partition("/")[0]
+            for path in blocked
             for parent in folders
         )
 
     def _decide_one(self, workspace: str) -> None:
-        known, found = self._states.get(workspace, {}), self._files.get(workspace, {})
+        states, files = self._states.get(workspace, {}), self._files.get(workspace, {})
         store = self._store[workspace]
-        present = {path: one.hash for path, one in found.items()}
+        present = {path: file.hash for path, file in files.items()}
         if present == {path: digest(content) for path, content in store.items()}:
-            if present != {path: one.hash for path, one in known.items() if one.pending is None}:
+            if present != {path: state.hash for path, state in states.items() if state.pending is None}:
                 self._save_hashes(workspace)
             return
         files_changed = any(
-            not known[path].has_hash(present.get(path, GONE)) if path in known else path in present
-            for path in known.keys() | present.keys()
+            not states[path].has_hash(present.get(path, GONE)) if path in states else path in present
+            for path in states.keys() | present.keys()
         )
-        row_hash = next((one.row_hash for one in known.values()), hash_files({}))
-        rows_changed = hash_files(store) != row_hash or any(one.pending is not None for one in known.values())
+        row_hash = next((state.row_hash for state in states.values()), hash_files({}))
+        rows_changed = hash_files(store) != row_hash or any(state.pending is not None for state in states.values())
         if files_changed and rows_changed and not self._run.settle:
-            path = min(present or known)
+            path = min(present or states)
             self._run.add_conflict("workspace", workspace, path.rpartition("/")[0])
         elif files_changed and not (rows_changed and self._run.settle == "ours"):
             self._imports.append(workspace)
@@ -100,17 +100,17 @@ class WorkSync:
             self._write_files(workspace)
 
     def _take(self, tx: Transaction, workspace: str) -> None:
-        found = self._files.get(workspace, {})
+        files = self._files.get(workspace, {})
         present = [workspace] if self._store[workspace] else []
-        if not found:
+        if not files:
             delete_reasoning_and_tasks(tx, workspace)
             self._run.count("deleted")
             self._run.states[FAMILY, workspace] = []
             return
         try:
-            incoming = self._read(tx, workspace, found)
+            incoming = self._read(tx, workspace, files)
         except (InvalidRow, MossError, UnicodeDecodeError) as error:
-            self._run.skipped[min(found)] = str(getattr(error, "message", error))[:300]
+            self._run.skipped[min(files)] = str(getattr(error, "message", error))[:300]
             return
         incoming.write(tx, "replace", present)
         incoming.advance_counters(tx)
@@ -118,13 +118,13 @@ class WorkSync:
         self._store[workspace] = WorkspaceFiles.of(tx, workspace).files()
         self._save_hashes(workspace)
 
-    def _read(self, tx: Transaction, workspace: str, found: dict[str, FolderFile]) -> Workspaces:
+    def _read(self, tx: Transaction, workspace: str, files: dict[str, FolderFile]) -> Workspaces:
         """Return the rows of a workspace's files; raise if they are invalid or contradict each other."""
         rows = tx.stream("select id, revision from tasks where workspace_norm = :workspace", {"workspace": workspace})
         revisions = {task_id: revision + 1 for task_id, revision in rows}  # a store counts its own changes
         incoming = Workspaces()
-        for path, one in sorted(found.items()):
-            content = one.content if one.content is not None else self._run.scan.content(path)
+        for path, file in sorted(files.items()):
+            content = file.content if file.content is not None else self._run.scan.content(path)
             name = reasoning_task_files.table_at_path(path)
             assert name is not None
             try:
@@ -141,33 +141,33 @@ class WorkSync:
     def _save_hashes(self, workspace: str) -> None:
         row_hash = hash_files(self._store[workspace])
         self._run.states[FAMILY, workspace] = [
-            SyncState(FAMILY, workspace, path, workspace, one.hash, None, row_hash, 0)
-            for path, one in self._files.get(workspace, {}).items()
+            SyncState(FAMILY, workspace, path, workspace, file.hash, None, row_hash, 0)
+            for path, file in self._files.get(workspace, {}).items()
         ]
 
     def _write_files(self, workspace: str) -> None:
-        known, found, run = self._states.get(workspace, {}), self._files.get(workspace, {}), self._run
+        states, files, run = self._states.get(workspace, {}), self._files.get(workspace, {}), self._run
         store = self._store[workspace]
         row_hash = hash_files(store)
-        begun, settled = [], []
-        changed: list[str] = []
-        for path in sorted(store.keys() | found.keys() | known.keys()):
-            present = found[path].hash if path in found else GONE
-            after = digest(store[path]) if path in store else GONE
-            if present != after:
-                changed.append(path)
-            begun.append(SyncState(FAMILY, workspace, path, workspace, present, after, row_hash, 0))
+        pending_states, final_states = [], []
+        changed_paths: list[str] = []
+        for path in sorted(store.keys() | files.keys() | states.keys()):
+            present = files[path].hash if path in files else GONE
+            target_hash = digest(store[path]) if path in store else GONE
+            if present != target_hash:
+                changed_paths.append(path)
+            pending_states.append(SyncState(FAMILY, workspace, path, workspace, present, target_hash, row_hash, 0))
             if path in store:
-                settled.append(SyncState(FAMILY, workspace, path, workspace, after, None, row_hash, 0))
-        if any(run.scan.is_blocked(path) for path in changed):
+                final_states.append(SyncState(FAMILY, workspace, path, workspace, target_hash, None, row_hash, 0))
+        if any(run.scan.is_blocked(path) for path in changed_paths):
             return
-        for path in changed:
-            present = found[path].hash if path in found else GONE
+        for path in changed_paths:
+            present = files[path].hash if path in files else GONE
             if path in store:
                 run.write(path, store[path], present)
                 run.find_secrets(path, store[path])
             else:
                 run.remove(path, present)
         run.count("written" if store else "deleted")
-        run.states[FAMILY, workspace] = begun
-        run.states_after_write[FAMILY, workspace] = settled
+        run.states[FAMILY, workspace] = pending_states
+        run.states_after_write[FAMILY, workspace] = final_states

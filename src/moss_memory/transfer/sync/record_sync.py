@@ -31,7 +31,7 @@ _ORDER = {table.name: index for index, table in enumerate(record.TABLES)}
 class RecordSync:
     def __init__(self, run: SyncRun, states: list[SyncState]) -> None:
         self._run = run
-        self._states = {one.subject: one for one in states if one.family == FAMILY}
+        self._states = {state.subject: state for state in states if state.family == FAMILY}
         self._rows: dict[str, tuple[str, int]] = {}
         self._files: dict[str, FolderFile] = {}
         self._imports: list[str] = []
@@ -48,40 +48,40 @@ class RecordSync:
         }
         self._match_files()
         for record_id in sorted(self._states.keys() | self._files.keys() | self._rows.keys()):
-            known, found, row = self._states.get(record_id), self._files.get(record_id), self._rows.get(record_id)
-            if known is not None and found is None and run.scan.is_blocked(known.file):
+            state, file, row = self._states.get(record_id), self._files.get(record_id), self._rows.get(record_id)
+            if state is not None and file is None and run.scan.is_blocked(state.file):
                 continue
             if record_id in run.scan.tombstones:
-                if row is not None or found is not None:
+                if row is not None or file is not None:
                     self._erases.append(record_id)
             elif row is None:
-                self._without_row(record_id, known, found)
-            elif found is None:
+                self._without_row(record_id, state, file)
+            elif file is None:
                 self._to_write.append(record_id)
-            elif found.is_changed:
+            elif file.is_changed:
                 self._imports.append(record_id)
-            elif known is None or known.pending is not None or known.change_seq != row[1]:
+            elif state is None or state.pending is not None or state.change_seq != row[1]:
                 self._to_write.append(record_id)
 
-    def _without_row(self, record_id: str, known: SyncState | None, found: FolderFile | None) -> None:
+    def _without_row(self, record_id: str, state: SyncState | None, file: FolderFile | None) -> None:
         run = self._run
-        if known is None:
+        if state is None:
             self._imports.append(record_id)
         elif run.write(f"{ERASED}/{encode_id(record_id)}", f"{FAMILY}\n".encode(), "*"):
-            run.remove(known.file, GONE if found is None else found.hash)
+            run.remove(state.file, GONE if file is None else file.hash)
             run.count("erased")
             run.states_after_write[FAMILY, record_id] = []
 
     def _match_files(self) -> None:
-        for path, found in self._run.scan.files[record_files.FOLDER].items():
+        for path, file in self._run.scan.files[record_files.FOLDER].items():
             record_id = path.rpartition("/")[2].removesuffix(record_files.SUFFIX)
             with self._run.skip_if_invalid(path):
-                if found.is_changed:
+                if file.is_changed:
                     rows = record_files.RecordRows()
-                    id_in_file = rows.add(path, found.text(), verify=True)
+                    id_in_file = rows.add(path, file.text(), verify=True)
                     if id_in_file != record_id or path != record_path(record_id, rows.rows[-1][2]["workspace_norm"]):
                         raise InvalidRow("its id or its workspace is not the one of its path")
-                self._files[record_id] = found
+                self._files[record_id] = file
 
     def is_needed(self) -> bool:
         return bool(self._imports or self._erases or self._to_write)
@@ -116,50 +116,50 @@ class RecordSync:
         if not self._imports:
             return
         added = record_files.RecordRows()
-        new = []
+        new_ids = []
         for record_id in self._imports:
-            found = self._files[record_id]
+            file = self._files[record_id]
             if not self._submissions(record_id) <= self._stored_submissions(tx, record_id):
-                added.add(found.path, found.text())
-                new.append(record_id)
-                self._run.count("taken", file=found.path, content=found.content)
+                added.add(file.path, file.text())
+                new_ids.append(record_id)
+                self._run.count("taken", file=file.path, content=file.content)
         offsets = {series: tx.value(query) for series, query in record.SERIES.items()}
         incoming = record.RecordImport(tx, offsets, "error", as_exported=False)
-        for table, where, values, more in sorted(added.rows, key=lambda one: _ORDER[one[0].name]):
+        for table, where, values, properties in sorted(added.rows, key=lambda entry: _ORDER[entry[0].name]):
             tx.check_cancelled()
-            incoming.add(table, where, values, more)
+            incoming.add(table, where, values, properties)
         incoming.finish()
-        for where, _, why in incoming.collisions:
-            self._run.skipped[where["file"]] = why
-        for record_id in new:
+        for where, _, reason in incoming.collisions:
+            self._run.skipped[where["file"]] = reason
+        for record_id in new_ids:
             _add_missing_events(tx, record_id)
 
     def _erase(self, tx: Transaction, record_id: str) -> None:
         if record_id in self._rows:
             erase_record(tx, None, record_id)[0].execute(tx)
             tx.erase_after_commit({}, field="complete", anything=True)
-        if (found := self._files.get(record_id)) is not None:
-            self._run.remove(found.path, found.hash)
+        if (file := self._files.get(record_id)) is not None:
+            self._run.remove(file.path, file.hash)
         if record_id in self._states:
             self._run.states[FAMILY, record_id] = []
         self._run.count("erased")
 
     def _write_file(self, tx: ReadTransaction, record_id: str) -> None:
         file = next(record_files.records_in(tx, "payload_id = :id", id=record_id))
-        known, found, run = self._states.get(record_id), self._files.get(record_id), self._run
+        state, old_file, run = self._states.get(record_id), self._files.get(record_id), self._run
         content, path = file.encode(), record_path(record_id, file.values["workspace_norm"])
         hashed = digest(content)
         seq: int = tx.value(
             "select max(row_id) from observations where record_row = :row", {"row": file.values["row_id"]}
         )
-        is_same = found is not None and (
-            found.hash == hashed
-            or (found.is_changed and self._submissions(record_id) == self._stored_submissions(tx, record_id))
+        is_same = old_file is not None and (
+            old_file.hash == hashed
+            or (old_file.is_changed and self._submissions(record_id) == self._stored_submissions(tx, record_id))
         )
-        if found is None or not is_same:
-            run.write_row(SyncState(FAMILY, record_id, path, record_id, hashed, None, hashed, seq), content, found)
-        elif known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
-            run.save_state(SyncState(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
+        if old_file is None or not is_same:
+            run.write_row(SyncState(FAMILY, record_id, path, record_id, hashed, None, hashed, seq), content, old_file)
+        elif state is None or state.pending is not None or (state.hash, state.change_seq) != (old_file.hash, seq):
+            run.save_state(SyncState(FAMILY, record_id, path, record_id, old_file.hash, None, hashed, seq))
 
 
 def _add_missing_events(tx: Transaction, record_id: str) -> None:

@@ -82,7 +82,7 @@ class FolderSync:
         self._engine = engine
         self._call = call
         self._folder = folder
-        self._scope = None if not workspaces else {normalize_workspace(one) for one in workspaces}
+        self._scope = None if not workspaces else {normalize_workspace(workspace) for workspace in workspaces}
         self._settle = settle
         self._dry_run = dry_run
         self._timeout_s = timeout_s
@@ -124,13 +124,13 @@ class FolderSync:
         """Compare folder and store; the store is only read."""
         closed = tuple(self._call.config.disabled_types)
         run = SyncRun(scan, scope=self._scope, settle=self._settle, dry_run=self._dry_run)
-        last = states.load(tx)
-        named = [family for family in (CAPSULES, ARTIFACTS) if family.versioned.family not in closed]
-        parts: list[Any] = [NamedSync(run, family, last) for family in named]
+        last_states = states.load(tx)
+        families = [family for family in (CAPSULES, ARTIFACTS) if family.versioned.family not in closed]
+        parts: list[Any] = [NamedSync(run, family, last_states) for family in families]
         if "record" not in closed:
-            parts.append(RecordSync(run, last))
+            parts.append(RecordSync(run, last_states))
         if not {"reasoning", "task"} & set(closed):
-            parts.append(WorkSync(run, last))
+            parts.append(WorkSync(run, last_states))
         for part in parts:
             part.decide(tx)
         return Plan(run, parts, scan)
@@ -154,27 +154,27 @@ class FolderSync:
 
     def _write(self, body: Callable[[Transaction], Any], *, event: bool = True) -> Any:
         def run(tx: Transaction) -> Any:
-            found = body(tx)
+            result = body(tx)
             if not event:
                 tx.skip_event()
             tx.append_event("sync")
-            return found
+            return result
 
         return self._engine.write(run, timeout_s=self._timeout_s, call=self._call)
 
     def _marker(self, tree: SafeDirectory) -> str:
         """Return the id of the folder; a copy at another path, or on another machine, gets a new one."""
-        own = {"place": identity_of(tree.path)}
+        place = {"place": identity_of(tree.path)}
         try:
-            found: Any = json.loads(tree.read(_MARKER, max_bytes=10_000) or b"{}")
-            if isinstance(found, dict) and found.get("place") == own["place"] and isinstance(found.get("id"), str):
-                return str(found["id"])
+            marker: Any = json.loads(tree.read(_MARKER, max_bytes=10_000) or b"{}")
+            if isinstance(marker, dict) and marker.get("place") == place["place"] and isinstance(marker.get("id"), str):
+                return str(marker["id"])
         except (ValueError, RecursionError):
             pass  # a broken file is replaced
         folder_id = os.urandom(16).hex()
         if not self._dry_run:
             tree.write(_IGNORE, b"*\n")
-            tree.write(_MARKER, (json.dumps({"id": folder_id, **own}) + "\n").encode())
+            tree.write(_MARKER, (json.dumps({"id": folder_id, **place}) + "\n").encode())
         return folder_id
 
     def _change_files(self, tree: SafeDirectory, run: SyncRun) -> None:
@@ -214,7 +214,7 @@ def in_repository(path: str) -> bool:
     while True:
         if os.path.lexists(os.path.join(path, ".git")):
             return True
-        above = os.path.dirname(path)
-        if above == path:
+        parent = os.path.dirname(path)
+        if parent == path:
             return False
-        path = above
+        path = parent
