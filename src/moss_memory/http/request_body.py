@@ -33,11 +33,11 @@ class BodyBudget:
 
     def reserve(self, scope: Scope, size: int) -> bool:
         """Count the body of a request, which has this many bytes by now; return False if it exceeds the rest."""
-        more = size - scope.get(_RESERVED, 0) if size > SMALL_BYTES else 0
-        if more > self._left:
+        added_bytes = size - scope.get(_RESERVED, 0) if size > SMALL_BYTES else 0
+        if added_bytes > self._left:
             return False
-        if more > 0:
-            self._left -= more
+        if added_bytes > 0:
+            self._left -= added_bytes
             scope[_RESERVED] = size
         return True
 
