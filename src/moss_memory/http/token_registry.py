@@ -66,7 +66,7 @@ class TokenRegistry:
         self._loaded_s = float("-inf")
         self._store_time_s = 0.0
         self._loading: asyncio.Task[MossError | None] | None = None
-        self._noted: dict[str, int] = {}
+        self._noted_hours: dict[str, int] = {}
         self._watching: asyncio.Task[None] | None = None
         self.holders: Callable[[], set[str]] = set
         """Returns the tokens with open sessions, streams or calls."""
@@ -165,9 +165,9 @@ class TokenRegistry:
     def _note_use(self, access: Access) -> None:
         """Store the hour of a use, once an hour."""
         hour = int(self._now_s()) // server_tables.HOUR_S * server_tables.HOUR_S
-        if (access.used_at or 0) >= hour or self._noted.get(access.key) == hour:
+        if (access.used_at or 0) >= hour or self._noted_hours.get(access.key) == hour:
             return
-        self._noted[access.key] = hour
+        self._noted_hours[access.key] = hour
 
         def note() -> None:
             with contextlib.suppress(MossError):
