@@ -112,8 +112,8 @@ def _refuse_bytes(words: list[str]) -> None:
             try:
                 word.encode()
             except UnicodeEncodeError:
-                shown = word.encode("ascii", "backslashreplace").decode()[:80]
-                raise UsageError(f"word {number} of the command line is not valid UTF-8: {shown}") from None
+                escaped = word.encode("ascii", "backslashreplace").decode()[:80]
+                raise UsageError(f"word {number} of the command line is not valid UTF-8: {escaped}") from None
 
 
 def _leading_options(words: list[str]) -> tuple[str | None, bool, list[str]]:

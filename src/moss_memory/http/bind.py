@@ -72,13 +72,13 @@ class BindConfig:
     def origins(self, port: int) -> dict[bytes, bytes]:
         scheme = "https" if self.tls_cert else "http"
         local = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
-        found = {host.encode(): f"{scheme}://{host}".encode() for host in local}
+        origins = {host.encode(): f"{scheme}://{host}".encode() for host in local}
         for name in self.allowed_hosts:
-            found[name.encode()] = f"https://{name}".encode()
-        return found
+            origins[name.encode()] = f"https://{name}".encode()
+        return origins
 
     def address(self, port: int) -> str:
         if self.allowed_hosts:
             return f"https://{self.allowed_hosts[0]}"
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.tls_cert else 'http'}://{shown}:{port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{host}:{port}"

@@ -59,14 +59,14 @@ class ConnectionLimits:
         """Count a new connection; close the oldest unauthenticated one when there are too many."""
         self._unauthenticated[connection] = None
         if not connection.peer.startswith(LOOPBACK_PEERS):  # on loopback all clients share one address
-            own = self._of_address.setdefault(connection.peer, {})
-            own[connection] = None
-            if len(own) > MAX_OF_ADDRESS:
-                self._drop(next(iter(own)))
+            connections = self._of_address.setdefault(connection.peer, {})
+            connections[connection] = None
+            if len(connections) > MAX_OF_ADDRESS:
+                self._drop(next(iter(connections)))
         if len(self._unauthenticated) > self.most_unauthenticated:
             self._drop(next(iter(self._unauthenticated)))
         if len(self._unauthenticated) + len(self._authenticated) > self.most:
-            idle = (one for one in self._authenticated if one.is_idle())
+            idle = (candidate for candidate in self._authenticated if candidate.is_idle())
             oldest = next(iter(self._unauthenticated))
             self._drop(oldest if oldest is not connection else next(idle, connection))
 
@@ -78,10 +78,10 @@ class ConnectionLimits:
     def remove(self, connection: LimitedConnection) -> None:
         self._authenticated.pop(connection, None)
         self._unauthenticated.pop(connection, None)
-        own = self._of_address.get(connection.peer)
-        if own is not None:
-            own.pop(connection, None)
-            if not own:
+        connections = self._of_address.get(connection.peer)
+        if connections is not None:
+            connections.pop(connection, None)
+            if not connections:
                 del self._of_address[connection.peer]
 
     def is_half_full(self) -> bool:
@@ -95,15 +95,15 @@ class ConnectionLimits:
 def raise_limits() -> ConnectionLimits:
     """Raise the limit of open files as far as this process may, and derive the limits of connections from it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    file_limit = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < file_limit:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
+            resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, hard))
+            soft = file_limit
         except (OSError, ValueError):
             pass  # some systems allow less than the hard limit; the soft limit stays unchanged
-    left = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(soft - _RESERVE, 2)
-    most = min(MAX_CONNECTIONS, left)
+    available = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(soft - _RESERVE, 2)
+    most = min(MAX_CONNECTIONS, available)
     return ConnectionLimits(most=most, most_unauthenticated=max(min(MAX_UNAUTHENTICATED, most // 2), 1))
 
 

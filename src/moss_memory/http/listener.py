@@ -51,10 +51,10 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def port_owner(port: int) -> str:
-    found = _socket_of(port)
-    if found is None:
+    socket_entry = _socket_of(port)
+    if socket_entry is None:
         return _ask_lsof(port) or "another process"
-    inode, uid = found
+    inode, uid = socket_entry
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if _has_socket(pid, inode):
             return f"process {pid} ({_command(pid)})"
@@ -89,8 +89,8 @@ def _command(pid: str) -> str:
             words = file.read().decode("utf-8", "replace").split("\0")
     except OSError:
         return "gone by now"
-    shown = " ".join([os.path.basename(words[0]), *words[1:4]]).strip()
-    return "".join(letter if letter.isprintable() else "?" for letter in shown)[:80] or "a kernel thread"
+    command = " ".join([os.path.basename(words[0]), *words[1:4]]).strip()
+    return "".join(letter if letter.isprintable() else "?" for letter in command)[:80] or "a kernel thread"
 
 
 def _ask_lsof(port: int) -> str:

@@ -121,14 +121,14 @@ class Endpoint:
         if scheme.lower() != b"bearer":
             return None
         try:
-            found = await self.tokens.find(token.strip())
+            access = await self.tokens.find(token.strip())
         except InsufficientScopeError:
             scope[_SCOPE_MISSING] = True
             return None
-        if found is not None:
+        if access is not None:
             scope[MARK_AUTHENTICATED]()
-            scope[LOG_TOKEN] = found.name
-        return found
+            scope[LOG_TOKEN] = access.name
+        return access
 
     def tokens_in_use(self) -> set[str]:
         """Return the tokens that have an open stream or a running call."""
@@ -196,10 +196,10 @@ class Endpoint:
         """Return the session of a request, or status and reason of the refusal."""
         if version and version not in HANDSHAKE_VERSIONS:
             return 400, f"Unsupported protocol version: {version[:100]}; known: {', '.join(HANDSHAKE_VERSIONS)}"
-        given = headers.get(b"mcp-session-id")
-        if given is None:
+        session_id = headers.get(b"mcp-session-id")
+        if session_id is None:
             return 400, "Bad request: the header Mcp-Session-Id is missing; initialize opens a session"
-        session = await self._sessions.find(given.decode("latin-1"), access.key)
+        session = await self._sessions.find(session_id.decode("latin-1"), access.key)
         return session or (404, "Not found: this session has ended; initialize opens another")
 
     async def _handle_post(self, scope: Scope, receive: Receive, send: Send, version: str, access: Access) -> None:
@@ -234,11 +234,11 @@ class Endpoint:
             fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10, errors="strict")
         except ValueError:
             raise invalid_request("the address takes `?workspace=` and `?toolsets=`, with names in UTF-8") from None
-        named = [(name, value) for name, value in fields if name in ("workspace", "toolsets")]
-        if not named and not access.read_only:
+        settings = [(name, value) for name, value in fields if name in ("workspace", "toolsets")]
+        if not settings and not access.read_only:
             return self._protocol
-        values = dict(named)
-        if len(values) < len(named):
+        values = dict(settings)
+        if len(values) < len(settings):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
         tools = self._context.tools_for(values.get("workspace"), values.get("toolsets"), read_only=access.read_only)
         return Protocol(lambda: tools, self._context.session_summary)
@@ -266,8 +266,8 @@ class Endpoint:
         params = message.get("params")
         version = params.get("protocolVersion") if isinstance(params, dict) else None
         client = client_name(params.get("clientInfo")) if isinstance(params, dict) else ""
-        known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-        opened = await self._sessions.open(str(known), client, response.access.key)
+        supported_version = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        opened = await self._sessions.open(str(supported_version), client, response.access.key)
         await response.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
 
     async def _handle_message(
@@ -400,9 +400,10 @@ class Endpoint:
             await response.answer(failure(NO_ID, INVALID_REQUEST, why), status=400)
             return
         if "id" not in message:
-            known = version == STATELESS_VERSION
+            is_supported = version == STATELESS_VERSION
             await response.answer(
-                None if known else stateless_headers.unsupported_version(version), status=202 if known else 400
+                None if is_supported else stateless_headers.unsupported_version(version),
+                status=202 if is_supported else 400,
             )
             return
         refused = stateless_headers.header_mismatch(message, headers)
@@ -462,11 +463,11 @@ def _is_stateless(message: Any) -> bool:
 
 def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
     """Return True if the client accepts a media type; without the header it accepts any."""
-    given = headers.get(b"accept")
-    if given is None:
+    header = headers.get(b"accept")
+    if header is None:
         return True
-    wanted = (kind, kind.partition(b"/")[0] + b"/*", b"*/*")
-    return any(part.partition(b";")[0].strip().lower() in wanted for part in given.split(b","))
+    media_ranges = (kind, kind.partition(b"/")[0] + b"/*", b"*/*")
+    return any(part.partition(b";")[0].strip().lower() in media_ranges for part in header.split(b","))
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:

@@ -30,8 +30,8 @@ class Metrics:
         with self._lock:
             self._calls[tool, outcome] = self._calls.get((tool, outcome), 0) + 1
             times = self._times.setdefault(tool, [0.0] * (len(BUCKETS_S) + 2))
-            for at, bound in enumerate(BUCKETS_S):
-                times[at] += took_s <= bound
+            for index, bound in enumerate(BUCKETS_S):
+                times[index] += took_s <= bound
             times[-2] += 1
             times[-1] += took_s
             if outcome == "READ_ONLY":
@@ -68,22 +68,22 @@ class Metrics:
 def _histogram(times: dict[str, list[float]]) -> list[Sample]:
     samples: list[Sample] = []
     for tool, counts in sorted(times.items()):
-        own = (("tool", tool),)
+        tool_label = (("tool", tool),)
         for bound, count in zip(BUCKETS_S, counts, strict=False):
-            samples.append(("moss_call_seconds_bucket", (*own, ("le", f"{bound:g}")), count))
-        samples.append(("moss_call_seconds_bucket", (*own, ("le", "+Inf")), counts[-2]))
-        samples.append(("moss_call_seconds_count", own, counts[-2]))
-        samples.append(("moss_call_seconds_sum", own, counts[-1]))
+            samples.append(("moss_call_seconds_bucket", (*tool_label, ("le", f"{bound:g}")), count))
+        samples.append(("moss_call_seconds_bucket", (*tool_label, ("le", "+Inf")), counts[-2]))
+        samples.append(("moss_call_seconds_count", tool_label, counts[-2]))
+        samples.append(("moss_call_seconds_sum", tool_label, counts[-1]))
     return samples
 
 
 def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> list[str]:
     # A counter's name has the suffix of its samples in this format.
-    shown = f"{name}_total" if kind == "counter" else name
-    lines = [f"# HELP {shown} {meaning}", f"# TYPE {shown} {kind}"]
+    family = f"{name}_total" if kind == "counter" else name
+    lines = [f"# HELP {family} {meaning}", f"# TYPE {family} {kind}"]
     for sample, labels, value in samples:
-        given = ",".join([f'{label}="{text}"' for label, text in labels])
-        lines.append(f"{sample}{{{given}}} {value:g}" if given else f"{sample} {value:.17g}")
+        label_list = ",".join([f'{label}="{text}"' for label, text in labels])
+        lines.append(f"{sample}{{{label_list}}} {value:g}" if label_list else f"{sample} {value:.17g}")
     return lines
 
 

@@ -19,19 +19,19 @@ class ChangeNotifier:
         self._context = context
         self._detector = subscriptions.ChangeDetector(context.store)
         self._listeners: dict[Subscription, Stream] = {}
-        self._new: set[Subscription] = set()
+        self._new_subscriptions: set[Subscription] = set()
         self._task: asyncio.Task[None] | None = None
 
     def subscribe(self, subscription: Subscription, stream: Stream) -> None:
         """Send notifications of a subscription to a stream, missed ones included."""
         self._listeners[subscription] = stream
-        self._new.add(subscription)
+        self._new_subscriptions.add(subscription)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._poll_repeatedly())
 
     def unsubscribe(self, subscription: Subscription) -> None:
         self._listeners.pop(subscription, None)
-        self._new.discard(subscription)
+        self._new_subscriptions.discard(subscription)
 
     async def _poll_repeatedly(self) -> None:
         while self._listeners:
@@ -44,7 +44,7 @@ class ChangeNotifier:
         """Poll the store and send pending notifications; runs on a thread."""
         changed = self._detector.changed()
         for subscription, stream in list(self._listeners.items()):
-            if changed or subscription in self._new:
-                self._new.discard(subscription)
+            if changed or subscription in self._new_subscriptions:
+                self._new_subscriptions.discard(subscription)
                 for message in subscription.pending(self._context.store()):
                     stream.put(message)

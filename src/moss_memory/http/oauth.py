@@ -99,19 +99,19 @@ class OAuth:
             return None
         await self._read_keys(KEYS_AGE_S)
         digest = hash_of(token.encode())
-        known = self._verified.get(digest)
-        if known is None:
+        access = self._verified.get(digest)
+        if access is None:
             claims = self._verify(token)
             if claims is None and self._may_renew():
                 await self._read_keys(0.0)
                 claims = self._verify(token)
-            known = None if claims is None else self._access(claims)
-            if known is None:
+            access = None if claims is None else self._access(claims)
+            if access is None:
                 return None
-            self._verified[digest] = known
+            self._verified[digest] = access
             if len(self._verified) > _MAX_CACHED:
                 self._verified.popitem(last=False)
-        return known if self.is_current(known) else None
+        return access if self.is_current(access) else None
 
     def is_current(self, access: Access) -> bool:
         return access.expires_at is not None and access.expires_at > self._now_s()
@@ -159,9 +159,9 @@ class OAuth:
         if granted.isdisjoint(SCOPES):
             raise InsufficientScopeError
         email = claims.get("email")
-        named = isinstance(email, str) and "@" in email and claims.get("email_verified") is not False
+        has_email = isinstance(email, str) and "@" in email and claims.get("email_verified") is not False
         return Access(
-            str(email if named else subject),
+            str(email if has_email else subject),
             # The same for every JWT of a person, so that a session continues with a new JWT.
             hash_of(f"{self.issuer}\0{subject}".encode("utf-8", "replace")),
             read_only=WRITE not in granted,
@@ -206,22 +206,22 @@ class OAuth:
         from joserfc.errors import JoseError
         from joserfc.jwk import ECKey, RSAKey
 
-        found: list[Key] = []
+        keys: list[Key] = []
         document = self._fetch(self._keys_address())
         listed = document.get("keys") if isinstance(document, dict) else None
-        for one in listed if isinstance(listed, list) else ():
-            if not isinstance(one, dict) or one.get("use", "sig") != "sig":
+        for key in listed if isinstance(listed, list) else ():
+            if not isinstance(key, dict) or key.get("use", "sig") != "sig":
                 continue
             try:
-                if one.get("kty") == "RSA":
-                    found.append(RSAKey.import_key(_public(one)))
-                elif one.get("kty") == "EC" and one.get("crv") == "P-256":
-                    found.append(ECKey.import_key(_public(one)))
+                if key.get("kty") == "RSA":
+                    keys.append(RSAKey.import_key(_public(key)))
+                elif key.get("kty") == "EC" and key.get("crv") == "P-256":
+                    keys.append(ECKey.import_key(_public(key)))
             except (JoseError, ValueError, TypeError, KeyError):
                 continue  # one bad key does not make the others useless
-        if not found:
+        if not keys:
             raise ValueError("the issuer has no usable keys")
-        return found
+        return keys
 
     def _keys_address(self) -> str:
         """Return the address of the keys by the metadata of the issuer (RFC 8414, OpenID Connect)."""
@@ -264,8 +264,8 @@ def challenge(origin: str, *, presented: bool, insufficient: bool = False) -> by
 
 def _scopes(claims: dict[str, Any]) -> set[str]:
     """Return the granted scopes: `scope` with spaces between them, or `scp` as text or a list."""
-    given = claims.get("scope", claims.get("scp"))
-    words = given.split(" ") if isinstance(given, str) else given if isinstance(given, list) else []
+    scopes = claims.get("scope", claims.get("scp"))
+    words = scopes.split(" ") if isinstance(scopes, str) else scopes if isinstance(scopes, list) else []
     return {word for word in words if isinstance(word, str)}
 
 

@@ -119,8 +119,8 @@ class ResponseHeaders:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             if self._scope["path"] != "/mcp":
-                given = {name.lower() for name, _ in message.get("headers", ())}
-                added = [(name, value) for name, value in _BROWSER_HEADERS.items() if name not in given]
+                names = {name.lower() for name, _ in message.get("headers", ())}
+                added = [(name, value) for name, value in _BROWSER_HEADERS.items() if name not in names]
                 message["headers"] = [*message.get("headers", ()), *added]
         await self._send(message)
 

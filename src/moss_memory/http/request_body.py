@@ -29,20 +29,20 @@ class BodyBudget:
     """The bytes that large bodies may still use."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._left = max_bytes
+        self._free_bytes = max_bytes
 
     def reserve(self, scope: Scope, size: int) -> bool:
         """Count the body of a request, which has this many bytes by now; return False if it exceeds the rest."""
-        more = size - scope.get(_RESERVED, 0) if size > SMALL_BYTES else 0
-        if more > self._left:
+        added_bytes = size - scope.get(_RESERVED, 0) if size > SMALL_BYTES else 0
+        if added_bytes > self._free_bytes:
             return False
-        if more > 0:
-            self._left -= more
+        if added_bytes > 0:
+            self._free_bytes -= added_bytes
             scope[_RESERVED] = size
         return True
 
     def release(self, scope: Scope) -> None:
-        self._left += scope.pop(_RESERVED, 0)
+        self._free_bytes += scope.pop(_RESERVED, 0)
 
 
 BUDGET = BodyBudget(MAX_TOTAL_BYTES)

@@ -115,8 +115,8 @@ class Router:
         if scope["method"] not in _SIGN_IN_METHODS:
             await send_response(send, 405, headers=_SIGN_IN_ALLOWED)
         elif scope["method"] == "POST" and (access := await self._endpoint.authorize(scope)) is not None:
-            named = None if access is self._endpoint.tokens.owner else access
-            await send_response(send, 200, self._new_link(named) + "\n")
+            link_access = None if access is self._endpoint.tokens.owner else access
+            await send_response(send, 200, self._new_link(link_access) + "\n")
         elif _is_browser(scope):
             await self._send_page(
                 send, 401, "You are not signed in", SIGN_IN_HELP, opens_pages_if_signed_in=True, redirect_to="/"
@@ -176,8 +176,8 @@ class Router:
                 send = _add_header(send, (b"set-cookie", renewed.encode()))
         current_session.set(session)
         pages, names = await asyncio.shield(self._load_pages())
-        first = scope["path"][len(self._base) + 1 :].partition("/")[0]
-        scope[LOG_PATH] = f"/pages/{first if first in names else '...'}"
+        page_name = scope["path"][len(self._base) + 1 :].partition("/")[0]
+        scope[LOG_PATH] = f"/pages/{page_name if page_name in names else '...'}"
         await pages(scope, receive, send)
 
     def _load_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
@@ -229,9 +229,9 @@ class Router:
         headers: Headers = (),
     ) -> None:
         """Send a page for a browser that is not signed in; it may redirect one that has signed in before."""
-        shown = f"{content}<p>{BANNER}.</p>" if self._demonstration else content
+        body = f"{content}<p>{BANNER}.</p>" if self._demonstration else content
         page = render_page(
-            title, shown, pages=public_id(self._base) if opens_pages_if_signed_in else "", redirect_to=redirect_to
+            title, body, pages=public_id(self._base) if opens_pages_if_signed_in else "", redirect_to=redirect_to
         )
         await send_response(send, status, page, kind=HTML, headers=headers)
 
@@ -265,14 +265,14 @@ async def _read_form(scope: Scope, receive: Receive, session: BrowserSession) ->
     body = await read_body(scope, receive, headers, FORM_MAX_BYTES)
     if isinstance(body, tuple):
         return body
-    given = headers.get(b"x-form-token", b"").decode("latin-1")
-    if not given:
+    form_token = headers.get(b"x-form-token", b"").decode("latin-1")
+    if not form_token:
         try:
             fields = parse_qs(body.decode("latin-1"), keep_blank_values=True, max_num_fields=FORM_MAX_FIELDS)
         except ValueError:
             return 413, f"a form has at most {FORM_MAX_FIELDS} fields\n"
-        given = fields.get(_TOKEN_FIELD, [""])[0]
-    if not hmac.compare_digest(given.encode("utf-8", "replace"), session.form_token.encode()):
+        form_token = fields.get(_TOKEN_FIELD, [""])[0]
+    if not hmac.compare_digest(form_token.encode("utf-8", "replace"), session.form_token.encode()):
         return 403, "this form is not of this session; load its page again\n"
     return body
 

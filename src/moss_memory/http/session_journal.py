@@ -55,8 +55,10 @@ class SessionJournal:
         with contextlib.suppress(MossError):
             store = self._store()
             if store.exists():
-                given = {"session": _hash(id), "seen_at": int(seen_s), "ended": ended}
-                store.write(server_tables.note_session, what="session", repeatable=True, timeout_s=_TIMEOUT_S, **given)
+                parameters = {"session": _hash(id), "seen_at": int(seen_s), "ended": ended}
+                store.write(
+                    server_tables.note_session, what="session", repeatable=True, timeout_s=_TIMEOUT_S, **parameters
+                )
 
     def _load_key(self) -> bytes | None:
         self.problem = None

@@ -101,10 +101,10 @@ class Sessions:
         """
         session = self._sessions.get(id)
         if session is None:
-            found = await in_thread(self._read, id, token)
-            if found is None:
+            restored_session = await in_thread(self._read, id, token)
+            if restored_session is None:
                 return None
-            session = self._sessions.setdefault(id, found)
+            session = self._sessions.setdefault(id, restored_session)
             self._sweep(self._clock_s())
         now = self._clock_s()
         if id in self._ended or session.token != token or self._is_idle(session, now):
@@ -137,7 +137,7 @@ class Sessions:
         await in_thread(self._journal.note, session.id, now, ended=True)
 
     def revoke_token(self, token: str) -> None:
-        for session in [one for one in self._sessions.values() if one.token == token]:
+        for session in [candidate for candidate in self._sessions.values() if candidate.token == token]:
             self._forget(session)
 
     def all(self) -> list[Session]:
@@ -154,11 +154,19 @@ class Sessions:
         """Forget idle sessions, and the longest unused ones if there are too many."""
         if now_s >= self._next_sweep_s:
             self._next_sweep_s = now_s + _SWEEP_EVERY_S
-            for session in [one for one in self._sessions.values() if self._is_idle(one, now_s)]:
+            for session in [candidate for candidate in self._sessions.values() if self._is_idle(candidate, now_s)]:
                 self._forget(session)
-            self._ended = {ended: at for ended, at in self._ended.items() if at + IDLE_S + 2 * HOUR_S > now_s}
+            self._ended = {
+                session_id: ended_s
+                for session_id, ended_s in self._ended.items()
+                if ended_s + IDLE_S + 2 * HOUR_S > now_s
+            }
         surplus = len(self._sessions) - MAX_IN_MEMORY
         if surplus > 0:
-            unused = (one for one in self._sessions.values() if not one.is_in_use and one.subscription is None)
-            for session in [one for one, _ in zip(unused, range(surplus), strict=False)]:
+            unused = (
+                candidate
+                for candidate in self._sessions.values()
+                if not candidate.is_in_use and candidate.subscription is None
+            )
+            for session in [candidate for candidate, _ in zip(unused, range(surplus), strict=False)]:
                 del self._sessions[session.id]

@@ -96,17 +96,17 @@ class SignIn:
         return f"{REQUESTED_PAGE}={code}; {lifetime}; HttpOnly; SameSite=Strict{self._secure}"
 
     def requested_page(self, cookies: bytes | None) -> str:
-        found = [
+        stored_pages = [
             self._requested_pages.get(_hash(value), (0.0, "/")) for value in cookie_values(cookies, REQUESTED_PAGE)
         ]
-        return next((page for until, page in found if until > self._clock_s()), "/")
+        return next((page for until, page in stored_pages if until > self._clock_s()), "/")
 
     def tokens(self) -> set[str]:
         return {session.token for session in self._sessions.values() if session.token}
 
     def revoke_token(self, token: str) -> None:
         self._links = {key: link for key, link in self._links.items() if link[1] is None or link[1].key != token}
-        for session in [one for one in self._sessions.values() if one.token == token]:
+        for session in [candidate for candidate in self._sessions.values() if candidate.token == token]:
             self._forget(session)
 
     def sign_out(self, session: BrowserSession) -> str:
@@ -120,30 +120,30 @@ class SignIn:
 
         A server on another port of this machine may set a cookie of the same name, so any valid one counts.
         """
-        found = self._content(cookies)
-        if found is None:
+        content = self._content(cookies)
+        if content is None:
             return None
-        session = self._sessions.get(found.browser)
+        session = self._sessions.get(content.browser)
         if session is None:
             if len(self._sessions) >= MAX_SESSIONS:  # its streams end, and its next request opens it again
-                self._forget(min(self._sessions.values(), key=lambda one: one.seen_s))
-            session = BrowserSession(found.browser, found.token, self._key.make_form_token(found.browser))
-            self._sessions[found.browser] = session
+                self._forget(min(self._sessions.values(), key=lambda candidate: candidate.seen_s))
+            session = BrowserSession(content.browser, content.token, self._key.make_form_token(content.browser))
+            self._sessions[content.browser] = session
         session.seen_s = self._clock_s()
         return session
 
     def renewed(self, cookies: bytes | None) -> str | None:
         """Return the `Set-Cookie` header of a newer cookie, if the one that a browser sent is older than a day."""
-        found = self._content(cookies)
-        if found is None or self._clock_s() - found.made_s < RENEW_S:
+        content = self._content(cookies)
+        if content is None or self._clock_s() - content.made_s < RENEW_S:
             return None
-        cookie = self._key.new_cookie(self._clock_s(), token=found.token, browser=found.browser)
+        cookie = self._key.new_cookie(self._clock_s(), token=content.token, browser=content.browser)
         return self._header(cookie, KEPT_S)
 
     def _content(self, cookies: bytes | None) -> CookieContent | None:
-        read = (self._key.read_cookie(value, self._clock_s()) for value in cookie_values(cookies))
-        valid = [one for one in read if one is not None and one.browser not in self._signed_out]
-        return max(valid, key=lambda one: one.made_s, default=None)
+        contents = (self._key.read_cookie(value, self._clock_s()) for value in cookie_values(cookies))
+        valid = [content for content in contents if content is not None and content.browser not in self._signed_out]
+        return max(valid, key=lambda content: content.made_s, default=None)
 
     def _header(self, value: str, kept_s: int) -> str:
         path = f"{self._key.base}/"
@@ -154,14 +154,14 @@ class SignIn:
         self._sessions.pop(session.browser, None)
 
 
-def _store_under_new_code(kept: dict[bytes, tuple[float, Kept]], now_s: float, for_s: int, value: Kept) -> str:
+def _store_under_new_code(entries: dict[bytes, tuple[float, Kept]], now_s: float, for_s: int, value: Kept) -> str:
     """Store a value for a time under a new code and return the code; the oldest of too many are dropped."""
-    for key in [key for key, (until, _) in kept.items() if until <= now_s]:
-        del kept[key]
-    while len(kept) >= MAX_SESSIONS:
-        del kept[next(iter(kept))]
+    for key in [key for key, (until, _) in entries.items() if until <= now_s]:
+        del entries[key]
+    while len(entries) >= MAX_SESSIONS:
+        del entries[next(iter(entries))]
     code = secrets.token_urlsafe(_BYTES)
-    kept[_hash(code)] = now_s + for_s, value
+    entries[_hash(code)] = now_s + for_s, value
     return code
 
 

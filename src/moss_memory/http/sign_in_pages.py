@@ -58,9 +58,9 @@ def render_page(title: str, content: str, *, pages: str = "", redirect_to: str =
     signed in before: to `redirect_to`, or to the same path.
     """
     script = f'<script src="{SIGN_IN}/open.js" defer></script>' if pages else ""
-    data = f' data-pages="{pages}"' + (f' data-from="{redirect_to}"' if redirect_to else "") if pages else ""
+    attributes = f' data-pages="{pages}"' + (f' data-from="{redirect_to}"' if redirect_to else "") if pages else ""
     return (
-        f'<!doctype html><html lang="en"{data}><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html><html lang="en"{attributes}><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="{SIGN_IN}/icon.svg"><link rel="stylesheet" href="{SIGN_IN}/style.css">{script}</head>'
         f"<body><main>{LOGO}<h1>{title}</h1>{content}</main></body></html>"

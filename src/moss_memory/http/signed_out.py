@@ -29,10 +29,10 @@ class SignedOut:
     def add(self, browser: bytes) -> None:
         """Store that a browser has signed out; if the file cannot be written, only this process refuses its cookie."""
         now_s = int(self._clock_s())
-        kept = {one: time_s for one, time_s in self._times.items() if now_s - time_s < KEPT_S}
+        valid_times = {browser_id: time_s for browser_id, time_s in self._times.items() if now_s - time_s < KEPT_S}
         # Another server of the home may have added some.
-        self._times = {**(self._read() if self._path else {}), **kept, browser: now_s}
-        lines = [f"{one.hex()} {time_s}\n" for one, time_s in self._times.items()]
+        self._times = {**(self._read() if self._path else {}), **valid_times, browser: now_s}
+        lines = [f"{browser_id.hex()} {time_s}\n" for browser_id, time_s in self._times.items()]
         if self._path:
             with contextlib.suppress(OSError):
                 write_private(self._path, "".join(lines).encode())
@@ -44,12 +44,12 @@ class SignedOut:
             return {}
         with os.fdopen(fd, "rb") as file:
             lines = file.read(_MAX_BYTES).decode("ascii", "replace").splitlines()
-        found = {}
+        times = {}
         for line in lines:
             browser, _, time_s = line.partition(" ")
             try:
                 if self._clock_s() - int(time_s) < KEPT_S:
-                    found[bytes.fromhex(browser)] = int(time_s)
+                    times[bytes.fromhex(browser)] = int(time_s)
             except ValueError:  # a line that was cut off
                 continue
-        return found
+        return times

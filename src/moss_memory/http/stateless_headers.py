@@ -71,12 +71,12 @@ def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
 
 def _decode_header(value: str | None) -> str | None:
     """Decode a header value, plain or in base64; None if the base64 is invalid."""
-    first, last = _ENCODED
-    if value is None or not (value.startswith(first) and value.endswith(last)):
+    prefix, suffix = _ENCODED
+    if value is None or not (value.startswith(prefix) and value.endswith(suffix)):
         return value
-    payload = value[len(first) : -len(last)]
+    payload = value[len(prefix) : -len(suffix)]
     try:
-        found = base64.b64decode(payload, validate=True)
-        return found.decode() if base64.b64encode(found).decode() == payload else None
+        decoded = base64.b64decode(payload, validate=True)
+        return decoded.decode() if base64.b64encode(decoded).decode() == payload else None
     except (binascii.Error, UnicodeDecodeError):
         return None

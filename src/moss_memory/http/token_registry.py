@@ -62,11 +62,11 @@ class TokenRegistry:
         """The accesses of valid JWTs, one for each person, that of the last request last."""
         self._clock_s = clock_s
         self.owner = Access(server_tables.OWNER, server_tables.hash_of(owner_token.encode()))
-        self._known: dict[str, Access] = {}
+        self._accesses: dict[str, Access] = {}
         self._loaded_s = float("-inf")
         self._store_time_s = 0.0
         self._loading: asyncio.Task[MossError | None] | None = None
-        self._noted: dict[str, int] = {}
+        self._noted_hours: dict[str, int] = {}
         self._watching: asyncio.Task[None] | None = None
         self.holders: Callable[[], set[str]] = set
         """Returns the tokens with open sessions, streams or calls."""
@@ -84,33 +84,33 @@ class TokenRegistry:
         if not presented.startswith(server_tables.TOKEN_PREFIX.encode()):
             return None if self._oauth is None else await self._find_person(self._oauth, presented)
         problem = await self._refresh(CHECK_S)
-        if key not in self._known and problem is None:
+        if key not in self._accesses and problem is None:
             problem = await self._load_after_now()  # it may have been made just now
-        found = self._valid(key)
-        if found is None and problem is not None and key not in self._known:
+        access = self._valid(key)
+        if access is None and problem is not None and key not in self._accesses:
             raise problem
-        if found is not None:
-            self._note_use(found)
+        if access is not None:
+            self._note_use(access)
             self._start_watch()
-        return found
+        return access
 
     async def _find_person(self, oauth: OAuth, presented: bytes) -> Access | None:
-        found = await oauth.find(presented.decode("ascii", "replace"))
-        if found is not None:
-            self._people.pop(found.key, None)
-            self._people[found.key] = found
+        access = await oauth.find(presented.decode("ascii", "replace"))
+        if access is not None:
+            self._people.pop(access.key, None)
+            self._people[access.key] = access
             if len(self._people) > _MAX_PEOPLE:
                 del self._people[next(iter(self._people))]
             self._start_watch()
-        return found
+        return access
 
     async def current(self, key: str) -> Access | None:
         """Return the access of a named token that was accepted before; None if it no longer is."""
         await self._refresh(CHECK_S)
-        found = self._valid(key)
-        if found is not None:
+        access = self._valid(key)
+        if access is not None:
             self._start_watch()
-        return found
+        return access
 
     def _start_watch(self) -> None:
         if self._watching is None or self._watching.done():
@@ -120,10 +120,10 @@ class TokenRegistry:
         if self._oauth is not None and key in self._people:
             person = self._people[key]
             return person if self._oauth.is_current(person) else None
-        found = self._known.get(key)
-        if found is None or (found.expires_at is not None and found.expires_at <= self._now_s()):
+        access = self._accesses.get(key)
+        if access is None or (access.expires_at is not None and access.expires_at <= self._now_s()):
             return None
-        return found
+        return access
 
     def _now_s(self) -> float:
         """Return the present time by the clock of the store."""
@@ -155,19 +155,19 @@ class TokenRegistry:
             )
         except MossError as error:
             return error  # a known token stays accepted: its calls need the same store
-        self._known = {
+        self._accesses = {
             key: Access(name, key, read_only=bool(read_only), expires_at=expires_at, used_at=used_at)
             for key, name, read_only, expires_at, used_at in rows
         }
         self._loaded_s, self._store_time_s = began_s, float(now)
         return None
 
-    def _note_use(self, found: Access) -> None:
+    def _note_use(self, access: Access) -> None:
         """Store the hour of a use, once an hour."""
         hour = int(self._now_s()) // server_tables.HOUR_S * server_tables.HOUR_S
-        if (found.used_at or 0) >= hour or self._noted.get(found.key) == hour:
+        if (access.used_at or 0) >= hour or self._noted_hours.get(access.key) == hour:
             return
-        self._noted[found.key] = hour
+        self._noted_hours[access.key] = hour
 
         def note() -> None:
             with contextlib.suppress(MossError):
@@ -176,7 +176,7 @@ class TokenRegistry:
                     what="token_use",
                     repeatable=True,
                     timeout_s=_NOTE_TIMEOUT_S,
-                    sha256=found.key,
+                    sha256=access.key,
                 )
 
         POOL.run(note)

@@ -37,11 +37,11 @@ class Runner:
 
         def answer() -> bytes:
             began_s = time.perf_counter()
-            answered = run_call(
+            response = run_call(
                 call, self._context.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
             )
             METRICS.observe(call.tool, call.outcome, time.perf_counter() - began_s)
-            return answered
+            return response
 
         return POOL.run(answer, slow=call.operation.is_slow(call.arguments))
 

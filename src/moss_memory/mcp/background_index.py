@@ -37,7 +37,7 @@ class BackgroundIndexer:
         self._changed: Condition | None = None
         self._stopping = False
         self._working = False
-        self._wanted = False
+        self._is_scheduled = False
         self._last_call_s = 0.0
         self._due_s = 0.0
         self.is_running = False
@@ -57,10 +57,10 @@ class BackgroundIndexer:
         if self._changed is None:
             return
         self._last_call_s = time.monotonic()
-        if not self._wanted:
+        if not self._is_scheduled:
             with self._changed:
                 self._due_s = self._last_call_s + BUSY_S
-                self._wanted = True
+                self._is_scheduled = True
                 self._changed.notify_all()
 
     def stop(self, within_s: float) -> bool:
@@ -78,14 +78,14 @@ class BackgroundIndexer:
             with changed:
                 self._working = False
                 changed.notify_all()
-                changed.wait_for(lambda: self._stopping or self._wanted)
+                changed.wait_for(lambda: self._stopping or self._is_scheduled)
                 changed.wait_for(lambda: self._stopping, max(pause_s, self._wait_s()))
                 if self._stopping:
                     return
                 if self._wait_s() > 0:
                     continue
                 self._working = True
-                self._wanted = False
+                self._is_scheduled = False
             pause_s = self._step()
             self._due_s = time.monotonic() + BUSY_S
 
@@ -96,11 +96,11 @@ class BackgroundIndexer:
     def _step(self) -> float:
         """Index a few texts and return the seconds to pause before the next step."""
         try:
-            done = self._store().index(most=STEP, wait=False, cancelled=lambda: self._stopping or self._wait_s() > 0)
-            self._wanted = self._wanted or done["pending"] > 0
+            answer = self._store().index(most=STEP, wait=False, cancelled=lambda: self._stopping or self._wait_s() > 0)
+            self._is_scheduled = self._is_scheduled or answer["pending"] > 0
         except MossError as error:
             if error.code == "SEMANTIC_UNAVAILABLE":
                 return 0.0  # there is never anything to index
-            self._wanted = True
+            self._is_scheduled = True
             return 0.0 if error.code == "CANCELLED" else RETRY_S
         return 0.0

@@ -33,14 +33,14 @@ def complete(call: CallContext, tools: ToolList, params: dict[str, Any]) -> str:
     chosen = context.get("arguments") if isinstance(context, dict) else None
     workspace = chosen.get("workspace") if isinstance(chosen, dict) else None
     workspace = workspace if isinstance(workspace, str) and workspace else tools.workspace
-    before, typed = _split_tags(typed) if name == "tags" else ("", typed)
+    prefix, typed = _split_tags(typed) if name == "tags" else ("", typed)
     try:
-        found = _list_values(call, kind_name, name, workspace)
+        values = _list_values(call, kind_name, name, workspace)
     except MossError as error:
         if error.code not in ("INVALID_REQUEST", "NOT_FOUND", "VALIDATION_ERROR"):
             raise
-        found = []  # an unknown workspace has no values
-    matches = [before + value for value in dict.fromkeys(found) if value.lower().startswith(typed.lower())]
+        values = []  # an unknown workspace has no values
+    matches = [prefix + value for value in dict.fromkeys(values) if value.lower().startswith(typed.lower())]
     result = {"values": matches[:MAX_VALUES], "total": len(matches), "hasMore": len(matches) > MAX_VALUES}
     return f'"completion":{encode(result)}'
 
@@ -53,9 +53,9 @@ def _resolve_ref(tools: ToolList, ref: Any) -> tuple[str, list[str]]:
             if prompt.name == ref.get("name"):
                 return "capsule", [name for name, _ in prompt.arguments]
     elif kind == "ref/resource":
-        for one in enabled(tools):
-            if one.template == ref.get("uri"):
-                return one.name, list(one.fields)
+        for resource_kind in enabled(tools):
+            if resource_kind.template == ref.get("uri"):
+                return resource_kind.name, list(resource_kind.fields)
     raise invalid_request("`ref` names no prompt and no template of an address", path="ref")
 
 
@@ -90,6 +90,6 @@ def _workspace_filter(workspace: str) -> dict[str, str]:
 
 def _split_tags(typed: str) -> tuple[str, str]:
     """Split a list of tags into the complete part and the tag being typed."""
-    before, comma, last = typed.rpartition(",")
-    rest = last.lstrip()
-    return before + comma + last[: len(last) - len(rest)], rest
+    head, comma, last_part = typed.rpartition(",")
+    tag = last_part.lstrip()
+    return head + comma + last_part[: len(last_part) - len(tag)], tag

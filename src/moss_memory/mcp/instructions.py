@@ -71,11 +71,11 @@ def instructions(tools: ToolList | None, here: SessionSummary | None = None) -> 
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
-def _where(tools: ToolList | None, here: SessionSummary | None) -> str:
+def _where(tools: ToolList | None, summary: SessionSummary | None) -> str:
     """Return the paragraph about the repository and the workspaces."""
     from .repository_context import quote_name
 
-    lines = [] if here is None else here.lines()
+    lines = [] if summary is None else summary.lines()
     if tools is not None and tools.workspace:
         lines.append(f"Your workspace is {quote_name(tools.workspace)}; tools use it if you name none.")
     else:
@@ -90,11 +90,11 @@ def _situation(when: str, clauses: list[str], tools: ToolList | None) -> str:
 
 def _fill(clause: str, tools: ToolList | None) -> str | None:
     """Return a clause with its tools as the client can call them; None if one of them is disabled."""
-    before, *parts = clause.split("{")
+    filled, *parts = clause.split("{")
     for part in parts:
         tool, _, after = part.partition("}")
         if tools is not None and tools.disabled.has(tool):
             return None
-        before += tool if tools is None or tools.reaches(tool) else f"moss_call {tool}"
-        before += after
-    return before
+        filled += tool if tools is None or tools.reaches(tool) else f"moss_call {tool}"
+        filled += after
+    return filled

@@ -125,23 +125,23 @@ def _refuse_too_deep(text: str) -> InvalidMessage:
     """Return the refusal of a message too deep for the parser, with its top-level `id` and the tool's name."""
     import re  # only a hostile line needs it
 
-    found: dict[str, object] = {}
+    address: dict[str, object] = {}
     depth = 0
     for token in re.finditer(r'"(?:[^"\\]++|\\.)*+"(\s*+:\s*+)?|[\[{]++|[\]}]++', text, re.DOTALL):
-        first = token[0][0]
-        if first in "[{":
+        first_char = token[0][0]
+        if first_char in "[{":
             depth += len(token[0])
-        elif first in "]}":
+        elif first_char in "]}":
             depth -= len(token[0])
         elif depth in (1, 2) and token[1] is not None:
             key = token[0][1 : token[0].rindex('"')]
             if key in _ADDRESS_KEYS[depth] and text[token.end() : token.end() + 1] not in ("{", "["):
-                found[key] = _scalar_at(text, token.end())
-                if len(found) == 3:
+                address[key] = _scalar_at(text, token.end())
+                if len(address) == 3:
                     break
     if not text.lstrip().startswith("{"):
-        found.clear()
-    return _too_deep(found.get("id"), found.get("method"), found.get("name"))
+        address.clear()
+    return _too_deep(address.get("id"), address.get("method"), address.get("name"))
 
 
 def _scalar_at(text: str, position: int) -> object:
@@ -171,9 +171,9 @@ def find_invalid(value: object) -> str | None:
 
 def _find_first_invalid(values: Iterable[object]) -> str | None:
     for value in values:
-        found = find_invalid(value)
-        if found:
-            return found
+        description = find_invalid(value)
+        if description:
+            return description
     return None
 
 

@@ -58,7 +58,7 @@ def _type_schema(field: Field, definitions: _Definitions) -> Schema:
     if field.kind == "any":
         return {}
     if field.kind == "either":
-        return {"anyOf": [_type_schema(one, definitions) for one in field.of]}
+        return {"anyOf": [_type_schema(alternative, definitions) for alternative in field.of]}
     if field.kind == "object":
         return _reference(field.of, definitions)
     schema: Schema = {"type": _TYPES.get(field.kind, "string")}

@@ -63,22 +63,22 @@ def enabled(tools: ToolList) -> list[Prompt]:
 
 def get(call: CallContext, tools: ToolList, name: Any, arguments: Any, *, capsule_max_chars: int) -> str:
     """Return a filled-in prompt for `prompts/get`."""
-    known = {prompt.name: prompt for prompt in enabled(tools)}
-    if not isinstance(name, str) or name not in known:
-        raise invalid_request(f"`name` must be one of the prompts {', '.join(known)}", path="name")
-    prompt = known[name]
-    given = {} if arguments is None else arguments
+    prompts = {prompt.name: prompt for prompt in enabled(tools)}
+    if not isinstance(name, str) or name not in prompts:
+        raise invalid_request(f"`name` must be one of the prompts {', '.join(prompts)}", path="name")
+    prompt = prompts[name]
+    argument_values = {} if arguments is None else arguments
     names = [argument for argument, _ in prompt.arguments]
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+    if not isinstance(argument_values, dict) or not all(isinstance(value, str) for value in argument_values.values()):
         raise invalid_request("`arguments` must be an object of strings", path="arguments")
-    unknown = [argument for argument in given if argument not in names]
+    unknown = [argument for argument in argument_values if argument not in names]
     if unknown:
         raise invalid_request(
             f"`{unknown[0][:100]}` is no argument of {name}; it takes {', '.join(names)}", path=unknown[0][:100]
         )
     if tools.workspace:
-        given = {"workspace": tools.workspace, **given}
-    filled = {argument: value for argument, value in given.items() if value.strip()}
+        argument_values = {"workspace": tools.workspace, **argument_values}
+    filled = {argument: value for argument, value in argument_values.items() if value.strip()}
     messages = prompt.make(call, filled, capsule_max_chars)
     return f'"description":{encode(prompt.description)},"messages":{encode(messages)}'
 
@@ -105,20 +105,23 @@ def _save(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Me
 def _load(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
     """Return a capsule inside a fence, the latest one if no name is given; all stored text is inside the fence."""
     if "name" in arguments:
-        found = call("capsule_fetch", **_address(arguments, "name"))
+        capsule = call("capsule_fetch", **_address(arguments, "name"))
     else:
-        found = call("capsule_latest", include_text=True, **_address(arguments)).get("item") or {}
-    if not found:
+        capsule = call("capsule_latest", include_text=True, **_address(arguments)).get("item") or {}
+    if not capsule:
         return [_user_message("There is no capsule to load yet. Say so, and ask me what to work on.")]
     fence = Fence()
-    name, workspace = found.get("name") or found["id"], found["workspace"]
-    head = f"capsule {quote_line(name)}, workspace {quote_line(workspace)}, version {found['version']}, {origin(found)}"
-    if "freshness" in found:
-        stale = describe_drift(call("moss_places", id=found["id"]))
+    name, workspace = capsule.get("name") or capsule["id"], capsule["workspace"]
+    head = (
+        f"capsule {quote_line(name)}, workspace {quote_line(workspace)}, version {capsule['version']}, "
+        f"{origin(capsule)}"
+    )
+    if "freshness" in capsule:
+        stale = describe_drift(call("moss_places", id=capsule["id"]))
         head += (
             f"\nstale: {quote_line(stale, MOST_DRIFT_CHARS)}; read these files before you rely on it" if stale else ""
         )
-    text = fence.around(f"{head}\n\n{found['capsule_text']}")
+    text = fence.around(f"{head}\n\n{capsule['capsule_text']}")
     uri = KINDS["capsule"].uri(workspace, name)
     return [
         _user_message(
@@ -133,23 +136,24 @@ def _load(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Me
 
 
 def _handoff(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
-    what = _describe_arguments(arguments, "workspace", "target")
+    argument_text = _describe_arguments(arguments, "workspace", "target")
     return [
         _user_message(
             "Hand this work over to the next session. First bring the plan up to date: tasks_note for what "
             "happened, tasks_evidence for what proves it, tasks_done only for steps whose criteria and tests you have "
-            f"checked. Then call tasks_handoff{what} with as_capsule true, read what it wrote, and mend what a reader "
-            "who was not here would not understand with capsule_append. Tell me the capsule's name and the next step."
+            f"checked. Then call tasks_handoff{argument_text} with as_capsule true, read what it wrote, and mend what "
+            "a reader who was not here would not understand with capsule_append. Tell me the capsule's name and the "
+            "next step."
         )
     ]
 
 
 def _review(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
-    what = _describe_arguments(arguments, "workspace", "target")
+    argument_text = _describe_arguments(arguments, "workspace", "target")
     return [
         _user_message(
-            f"Review where things stand, without changing anything. Call tasks_radar{what} and "
-            f"branchmind_context_pack{what}. Then tell me: what is decided and why; which decisions rest on "
+            f"Review where things stand, without changing anything. Call tasks_radar{argument_text} and "
+            f"branchmind_context_pack{argument_text}. Then tell me: what is decided and why; which decisions rest on "
             "hypotheses that nobody tested; what contradicts what; which steps are done but unconfirmed; what is "
             "blocked and by what; and the three most useful next steps. Name notes, cards and tasks by their ids."
         )

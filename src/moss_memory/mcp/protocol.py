@@ -157,8 +157,8 @@ class Request:
     def answer(self, fields: str, *, meta: dict[str, object] | None = None) -> bytes:
         """Return a success response with these fields and, in the stateless version, its own fields with `meta`."""
         if self.stateless:
-            more = _STATELESS_FIELDS if meta is None else f"{_STATELESS_FIELDS[:-1]},{encode(meta)[1:]}"
-            fields = f"{fields},{more}" if fields else more
+            stateless_fields = _STATELESS_FIELDS if meta is None else f"{_STATELESS_FIELDS[:-1]},{encode(meta)[1:]}"
+            fields = f"{fields},{stateless_fields}" if fields else stateless_fields
         return success(self.id, f"{{{fields}}}")
 
 
@@ -209,8 +209,8 @@ class Protocol:
         except Exception as error:
             if request.method == "tools/call":
                 return tool_failure(request, error)
-            shown = _to_moss_error(error)
-            return failure(request.id, INTERNAL_ERROR, shown.message, shown.payload())
+            moss_error = _to_moss_error(error)
+            return failure(request.id, INTERNAL_ERROR, moss_error.message, moss_error.payload())
 
     def _list(self, request: Request) -> Outcome:
         if request.params.get("cursor") is not None:
@@ -255,13 +255,17 @@ class Protocol:
         return SubscribeRequest(request, self._tools(), uri, wanted=request.method == "resources/subscribe")
 
     def _listen(self, request: Request) -> Outcome:
-        wanted = request.params.get("notifications")
+        notifications = request.params.get("notifications")
         if not request.stateless:
             return _unknown_method(request)
-        uris = wanted.get("resourceSubscriptions") or [] if isinstance(wanted, dict) else None
-        if not isinstance(uris, list) or not isinstance(wanted, dict) or not all(isinstance(uri, str) for uri in uris):
+        uris = notifications.get("resourceSubscriptions") or [] if isinstance(notifications, dict) else None
+        if (
+            not isinstance(uris, list)
+            or not isinstance(notifications, dict)
+            or not all(isinstance(uri, str) for uri in uris)
+        ):
             return failure(request.id, INVALID_PARAMS, "Invalid params: notifications must say what to listen to")
-        return ListenRequest(request, self._tools(), uris, lists=wanted.get("resourcesListChanged") is True)
+        return ListenRequest(request, self._tools(), uris, lists=notifications.get("resourcesListChanged") is True)
 
     def _call(self, request: Request) -> Outcome:
         params = request.params
@@ -271,10 +275,10 @@ class Protocol:
         tools = self._tool_list or self._tools()
         operation = self._operations.get(name) or self._operation(name)
         if operation is None:
-            shown = messages.sanitize(name[:100])
-            refusal = tools.refusal(shown, params.get("arguments"))
+            tool_name = messages.sanitize(name[:100])
+            refusal = tools.refusal(tool_name, params.get("arguments"))
             hint = refusal.message.partition("; ")[2]  # many clients show only this message to the model
-            message = f"Unknown tool: {shown}" + (f"; {hint}" if hint else "")
+            message = f"Unknown tool: {tool_name}" + (f"; {hint}" if hint else "")
             return failure(request.id, INVALID_PARAMS, message, refusal.payload())
         arguments = params.get("arguments")
         if arguments is None:
@@ -301,14 +305,14 @@ class Protocol:
         """Return the refusal of an invalid message; a tool call that is too deep fails as a tool call."""
         if not isinstance(message, InvalidMessage):
             return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
-        shown = id_text(message.id)
-        if shown is None:
+        json_id = id_text(message.id)
+        if json_id is None:
             return failure(NO_ID, message.code, message.message)
         if message.method == "tools/call":
-            request = Request(message.id, shown, "tools/call", {})
+            request = Request(message.id, json_id, "tools/call", {})
             request.stateless = message.stateless
             return _invalid_call(request, self._operation(message.tool), message.message)
-        return failure(shown, message.code, message.message)
+        return failure(json_id, message.code, message.message)
 
     def _refuse_envelope(self, request: Request, invalid: str) -> bytes:
         if request.method == "tools/call":
@@ -322,10 +326,10 @@ class Protocol:
         return self._tool_list
 
     def _operation(self, tool: object) -> Operation | None:
-        found = self._tools().find(tool) if isinstance(tool, str) else None
-        if found is not None:
-            self._operations[str(tool)] = found
-        return found
+        operation = self._tools().find(tool) if isinstance(tool, str) else None
+        if operation is not None:
+            self._operations[str(tool)] = operation
+        return operation
 
 
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
@@ -351,20 +355,20 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
     """Return the response to a failed tool call; an error other than `MossError` is logged and hidden."""
-    shown = _to_moss_error(error)
-    recovery = shown.recovery
+    moss_error = _to_moss_error(error)
+    recovery = moss_error.recovery
     if isinstance(call, ToolCall):
-        call.outcome = shown.code
+        call.outcome = moss_error.code
         if recovery is not None:
-            shown.recovery = call.tools.rewrite_for_client(recovery)
-    return tool_answer(call, shown.payload(), is_error=True)
+            moss_error.recovery = call.tools.rewrite_for_client(recovery)
+    return tool_answer(call, moss_error.payload(), is_error=True)
 
 
 def _to_moss_error(error: BaseException) -> MossError:
     if not isinstance(error, MossError):
-        known = descriptor_limit_error(error)
-        if known is not None:
-            return known
+        limit_error = descriptor_limit_error(error)
+        if limit_error is not None:
+            return limit_error
         log_bug(error)
         return MossError("INTERNAL", "unexpected error in Moss; see its log on stderr")
     if error.code == "INTERNAL":
@@ -417,19 +421,19 @@ def _parse_request(message: dict[str, Any]) -> Request | Outcome:
     key = message["id"]
     if method is None and ("result" in message or "error" in message):
         return None
-    shown = id_text(key)
-    if shown is None:
+    json_id = id_text(key)
+    if json_id is None:
         return failure(NO_ID, INVALID_REQUEST, "Invalid request: id must be a string or an integer")
     if message.get("jsonrpc") != "2.0":
-        return failure(shown, INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"')
+        return failure(json_id, INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"')
     if not isinstance(method, str):
-        return failure(shown, INVALID_REQUEST, "Invalid request: method must be a string")
+        return failure(json_id, INVALID_REQUEST, "Invalid request: method must be a string")
     params = message.get("params")
     if params is None:
-        return Request(key, shown, method, {})
+        return Request(key, json_id, method, {})
     if not isinstance(params, dict):
-        return failure(shown, INVALID_PARAMS, "Invalid params: params must be an object")
-    request = Request(key, shown, method, params)
+        return failure(json_id, INVALID_PARAMS, "Invalid params: params must be an object")
+    request = Request(key, json_id, method, params)
     meta = params.get("_meta")
     return request if meta is None else _mark_stateless(request, meta)
 

@@ -37,16 +37,18 @@ class SessionSummary:
         """Return the sentences about the repository and the workspaces."""
         from moss_memory.tools.everything.recent_counts import COUNTED
 
-        found = [f"You are in the repository {quote_name(self.repository)}."] if self.repository else []
-        shown = []
+        sentences = [f"You are in the repository {quote_name(self.repository)}."] if self.repository else []
+        descriptions = []
         for name, counts in self.workspaces:
             parts = [
                 f"{min(count, COUNTED)}{'+' if count > COUNTED else ''} {kind}{'' if count == 1 else 's'}"
                 for kind, count in counts.items()
                 if count
             ]
-            shown.append(quote_name(name) + (f" ({', '.join(parts)})" if parts else ""))
-        return [*found, f"Workspaces, last changed first: {'; '.join(shown)}."] if shown else found
+            descriptions.append(quote_name(name) + (f" ({', '.join(parts)})" if parts else ""))
+        return (
+            [*sentences, f"Workspaces, last changed first: {'; '.join(descriptions)}."] if descriptions else sentences
+        )
 
 
 def read_session_summary(store: Callable[[], Store], repository: str) -> SessionSummary | None:

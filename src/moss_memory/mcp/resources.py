@@ -64,11 +64,11 @@ def enabled(tools: ToolList) -> list[ResourceKind]:
 
 
 def templates(tools: ToolList) -> str:
-    shown = [
+    rows = [
         {"uriTemplate": kind.template, "name": kind.name, "description": kind.description, "mimeType": kind.mime}
         for kind in enabled(tools)
     ]
-    return encode(shown)
+    return encode(rows)
 
 
 def parse_uri(uri: Any) -> tuple[ResourceKind, str, str]:
@@ -97,10 +97,10 @@ def _text(call: CallContext, kind: ResourceKind, workspace: str, name: str) -> s
         text: str = call(kind.tool, workspace=workspace, name=name)["capsule_text"]
         return text
     if kind.name == "record":
-        found = call(kind.tool, workspace=workspace, ids=[name])["records"]
-        if not found:
+        records = call(kind.tool, workspace=workspace, ids=[name])["records"]
+        if not records:
             raise MossError("NOT_FOUND", f"there is no record {name!r} in {workspace!r}")
-        return encode(found[0])
+        return encode(records[0])
     arguments: dict[str, Any] = {"workspace": workspace, kind.fields[1]: name}
     if kind.name == "graph":
         arguments |= {"limit": 200, "max_chars": 1_000_000}
@@ -112,8 +112,8 @@ def list_page(call: CallContext, tools: ToolList, cursor: Any) -> tuple[str, str
 
     Plans, tasks and branches belong to a workspace, so they are listed only if the connection has one.
     """
-    shown, following = _page(call, tools, cursor)
-    return encode(shown), following
+    rows, following = _page(call, tools, cursor)
+    return encode(rows), following
 
 
 def addresses(call: CallContext, tools: ToolList) -> list[str]:
@@ -125,13 +125,13 @@ def _page(call: CallContext, tools: ToolList, cursor: Any) -> tuple[list[dict[st
     kinds = [kind.name for kind in enabled(tools) if kind.name in _LISTS]
     if not tools.workspace:
         kinds = [name for name in kinds if name in ("capsule", "artifact")]
-    at, offset = _parse_cursor(cursor, kinds)
-    shown: list[dict[str, Any]] = []
-    while at < len(kinds) and len(shown) < PAGE:
-        rows, taken, has_more = _LISTS[kinds[at]](call, tools.workspace, PAGE - len(shown), offset)
-        shown += rows
-        at, offset = (at, offset + taken) if has_more else (at + 1, 0)
-    return shown, f"{kinds[at]}.{offset}" if at < len(kinds) else None
+    kind_index, offset = _parse_cursor(cursor, kinds)
+    page_rows: list[dict[str, Any]] = []
+    while kind_index < len(kinds) and len(page_rows) < PAGE:
+        rows, fetched_count, has_more = _LISTS[kinds[kind_index]](call, tools.workspace, PAGE - len(page_rows), offset)
+        page_rows += rows
+        kind_index, offset = (kind_index, offset + fetched_count) if has_more else (kind_index + 1, 0)
+    return page_rows, f"{kinds[kind_index]}.{offset}" if kind_index < len(kinds) else None
 
 
 def _parse_cursor(cursor: Any, kinds: list[str]) -> tuple[int, int]:
@@ -144,30 +144,30 @@ def _parse_cursor(cursor: Any, kinds: list[str]) -> tuple[int, int]:
 
 
 def _capsules(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
-    where = {"workspace": workspace} if workspace else {}
-    return _named_rows("capsule", call("capsule_inventory", limit=limit, offset=offset, **where))
+    filters = {"workspace": workspace} if workspace else {}
+    return _named_rows("capsule", call("capsule_inventory", limit=limit, offset=offset, **filters))
 
 
 def _artifacts(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
-    where = {"workspace": workspace} if workspace else {}
-    return _named_rows("artifact", call("artifact_list", limit=limit, offset=offset, **where))
+    filters = {"workspace": workspace} if workspace else {}
+    return _named_rows("artifact", call("artifact_list", limit=limit, offset=offset, **filters))
 
 
-def _named_rows(kind: str, found: dict[str, Any]) -> Rows:
+def _named_rows(kind: str, page: dict[str, Any]) -> Rows:
     """Return the rows of a page that have a name; the rest can be fetched only by id."""
-    items = found["items"]
+    items = page["items"]
     rows = [
         _row(KINDS[kind], row["workspace"], row["name"], title=row.get("title") or row.get("kind"))
         for row in items
         if row.get("name")
     ]
-    return rows, len(items), found["pagination"]["has_more"]
+    return rows, len(items), page["pagination"]["has_more"]
 
 
 def _tasks(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
-    found = call("tasks_list", workspace=workspace, limit=limit, offset=offset)
-    rows = [_row(KINDS["task"], workspace, row["id"], title=row["title"]) for row in found["items"]]
-    return rows, len(rows), found["pagination"]["has_more"]
+    page = call("tasks_list", workspace=workspace, limit=limit, offset=offset)
+    rows = [_row(KINDS["task"], workspace, row["id"], title=row["title"]) for row in page["items"]]
+    return rows, len(rows), page["pagination"]["has_more"]
 
 
 def _branches(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
@@ -186,5 +186,5 @@ _LISTS: dict[str, Callable[[CallContext, str, int, int], Rows]] = {
 
 def _row(kind: ResourceKind, workspace: str, name: str, *, title: str | None = None) -> dict[str, Any]:
     label = escape_text(f"{workspace}/{name}")
-    shown = {"uri": kind.uri(workspace, name), "name": label, "mimeType": kind.mime}
-    return {**shown, "title": escape_text(" ".join(title.split()))} if title else shown
+    resource = {"uri": kind.uri(workspace, name), "name": label, "mimeType": kind.mime}
+    return {**resource, "title": escape_text(" ".join(title.split()))} if title else resource

@@ -145,13 +145,13 @@ class CallScheduler:
             return []
         with self._changed:
             ahead = self._running is not None and not self._running.is_search
-            found = []
+            deadlines = []
             for job in self._queue:
                 if job.deadline_s is not None and not (ahead and job.call.operation.mutates):
-                    found.append((job.deadline_s, job))
+                    deadlines.append((job.deadline_s, job))
                 elif not job.is_search:
                     ahead = True
-        return found
+        return deadlines
 
     def _unqueue(self, job: Job) -> bool:
         """Remove a call from the queue; return False if the worker has it already."""
@@ -288,13 +288,13 @@ class ProgressNotifier:
     def __init__(self, call: ToolCall, send: Callable[[bytes], object]) -> None:
         self._call = call
         self._send = send
-        self._last = -1
+        self._last_step = -1
         self._next_s = 0.0
         self._unsent: tuple[int, int | None] | None = None
 
     def __call__(self, done: int, total: int | None) -> None:
         """Record a step; a step that is not higher than the last is ignored."""
-        if done <= self._last:
+        if done <= self._last_step:
             return
         self._unsent = (done, total)
         now = time.monotonic()
@@ -308,7 +308,7 @@ class ProgressNotifier:
             return
         done, total = self._unsent
         self._unsent = None
-        self._last = done
+        self._last_step = done
         self._send(progress(self._call.progress_token, done, total))
 
 

@@ -80,22 +80,24 @@ class ServerContext:
         Unknown names are refused with `INVALID_REQUEST`.
         """
         key = (workspace, toolsets, read_only)
-        found = self._tool_lists.get(key)
-        if found is None:
+        tool_list = self._tool_lists.get(key)
+        if tool_list is None:
             if workspace is not None:
                 normalize_workspace(workspace)
             chosen = self._toolsets if toolsets is None else [name for name in toolsets.split(",") if toolsets]
             if unknown := unknown_toolsets(chosen or ()):
-                known = ", ".join(TOOLSETS)
-                raise invalid_request(f"`toolsets` names {unknown[0][:60]!r}, which does not exist; known: {known}")
+                toolset_names = ", ".join(TOOLSETS)
+                raise invalid_request(
+                    f"`toolsets` names {unknown[0][:60]!r}, which does not exist; known: {toolset_names}"
+                )
             self.tools()
             with self._lock:
                 assert self._config is not None
                 if len(self._tool_lists) >= MAX_TOOL_LISTS:
                     self._tool_lists.clear()
-                found = tool_list_of(self._config, chosen, workspace, read_only=read_only)
-                self._tool_lists[key] = found
-        return found
+                tool_list = tool_list_of(self._config, chosen, workspace, read_only=read_only)
+                self._tool_lists[key] = tool_list
+        return tool_list
 
     def store(self) -> Store:
         """Return the store, opened by the first call."""

@@ -33,16 +33,16 @@ class ChangeDetector:
 
     def __init__(self, store: Callable[[], Store]) -> None:
         self._store = store
-        self._last: int | None = None
+        self._last_change: int | None = None
 
     def changed(self) -> bool:
         """Return True if the store changed since the last call; False if it cannot be read now."""
         try:
-            now = int(self._store().call("moss_changes", {"limit": 1})["seq"])
+            change_number = int(self._store().call("moss_changes", {"limit": 1})["seq"])
         except MossError:
             return False
-        changed = self._last is not None and now != self._last
-        self._last = now
+        changed = self._last_change is not None and change_number != self._last_change
+        self._last_change = change_number
         return changed
 
 
@@ -75,18 +75,18 @@ class Subscription:
 
     def pending(self, store: Store) -> list[bytes]:
         """Return the notifications due after a change of the store."""
-        due = []
-        for uri, before in list(self._uris.items()):
-            now = self._content(store, uri)
-            if now != before and uri in self._uris:
-                self._uris[uri] = now
-                due.append(notification(UPDATED, {"uri": uri, **self._meta}))
+        messages = []
+        for uri, previous_hash in list(self._uris.items()):
+            content_hash = self._content(store, uri)
+            if content_hash != previous_hash and uri in self._uris:
+                self._uris[uri] = content_hash
+                messages.append(notification(UPDATED, {"uri": uri, **self._meta}))
         if self._list is not None:
             listing = self._listing(store)
             if listing != self._list:
                 self._list = listing
-                due.append(notification(LIST_CHANGED, dict(self._meta)))
-        return due
+                messages.append(notification(LIST_CHANGED, dict(self._meta)))
+        return messages
 
     def _content(self, store: Store, uri: str) -> str:
         """Return a hash of a resource's content, or of its error code."""
@@ -99,10 +99,10 @@ class Subscription:
     def _listing(self, store: Store) -> str:
         """Return a hash of the addresses on the first page, independent of their order."""
         try:
-            shown = resources.addresses(make_caller(store, self._tools), self._tools)
+            addresses = resources.addresses(make_caller(store, self._tools), self._tools)
         except MossError as error:
             return error.code
-        return hashlib.sha256(encode(sorted(shown)).encode("utf-8", "replace")).hexdigest()
+        return hashlib.sha256(encode(sorted(addresses)).encode("utf-8", "replace")).hexdigest()
 
 
 def listen(store: Store, listening: ListenRequest) -> tuple[Subscription, bytes]:

@@ -38,26 +38,26 @@ class Fence:
 def quote_line(text: str, max_chars: int = _TITLE_MAX_CHARS) -> str:
     """Return a text in quotes on one line, at most `max_chars` long between them, invisible characters as escapes."""
     line = " ".join(text.split())
-    shown = escape_json(json.dumps(line[: max_chars + 1], ensure_ascii=False))[1:-1]
-    if len(shown) > max_chars:
-        shown = _whole_escapes(shown[: max_chars - 1]) + _MORE
-    return f'"{shown}"'
+    escaped = escape_json(json.dumps(line[: max_chars + 1], ensure_ascii=False))[1:-1]
+    if len(escaped) > max_chars:
+        escaped = _whole_escapes(escaped[: max_chars - 1]) + _MORE
+    return f'"{escaped}"'
 
 
 def origin(capsule: dict[str, Any]) -> str:
     """Return the time at which a capsule was saved and its source, if it has one."""
     source = capsule.get("source")
-    named = quote_line(source, _SOURCE_MAX_CHARS) if source else "unknown"
-    return f"saved {_utc(capsule['updated_at'])}, source {named}"
+    quoted_source = quote_line(source, _SOURCE_MAX_CHARS) if source else "unknown"
+    return f"saved {_utc(capsule['updated_at'])}, source {quoted_source}"
 
 
-def _whole_escapes(cut: str) -> str:
+def _whole_escapes(content: str) -> str:
     """Return the content of a JSON string without the escape that a cut left incomplete."""
     try:
-        json.loads(f'"{cut}"')
+        json.loads(f'"{content}"')
     except ValueError:
-        return cut[: cut.rindex("\\")]
-    return cut
+        return content[: content.rindex("\\")]
+    return content
 
 
 def _utc(seconds: int) -> str:

@@ -116,8 +116,8 @@ class ToolList:
         """Return the error for a tool that is not available, with the best next call as this client can send it."""
         from moss_memory.tools.everything.unknown_tools import unknown_tool
 
-        wanted = "capsule_" + tool[5:] if tool.startswith("moss.") else tool
-        error = unknown_tool(wanted, arguments, lambda name: not self.disabled.has(name))
+        tool_name = "capsule_" + tool[5:] if tool.startswith("moss.") else tool
+        error = unknown_tool(tool_name, arguments, lambda name: not self.disabled.has(name))
         error.recovery = None if error.recovery is None else self.rewrite_for_client(error.recovery)
         return error
 
@@ -181,16 +181,18 @@ def unknown_toolsets(names: Iterable[str]) -> list[str]:
 
 def mistakes_in(config: Config) -> list[str]:
     """Return a warning for each unknown name in a configuration; such names have no effect."""
-    known = ", ".join(catalog.TOOLSETS)
-    found = [
-        f"{key}: unknown name {name!r} is ignored (known: {known})"
+    toolset_names = ", ".join(catalog.TOOLSETS)
+    warnings = [
+        f"{key}: unknown name {name!r} is ignored (known: {toolset_names})"
         for key in ("toolsets", "disabled_types")
         for name in unknown_toolsets(getattr(config, key))
     ]
     if config.disabled_tools:
         tools = {name for name, _ in tool_lines()} | {f"moss.{name}" for name in catalog.V1_TOOLS}
-        found += [f"disabled_tools: there is no tool {name!r}" for name in config.disabled_tools if name not in tools]
-    return found
+        warnings += [
+            f"disabled_tools: there is no tool {name!r}" for name in config.disabled_tools if name not in tools
+        ]
+    return warnings
 
 
 def tool_lines() -> list[tuple[str, str]]:
@@ -219,14 +221,14 @@ def generated() -> str:
     """Return the content of the tools file, one tool per line."""
     from moss_memory.tools.everything.tool_descriptions import describe_tool
 
-    seen: dict[str, set[tuple[str, str]]] = {}
+    descriptions: dict[str, set[tuple[str, str]]] = {}
     tools = [
         {**describe_tool(operation), "annotations": _annotations(operation), "_meta": _meta(operation)}
         for operation in catalog.operations()
     ]
     for tool in tools:
         family = catalog.toolset_of(tool["name"])
-        _drop_repeated(tool["inputSchema"]["properties"], seen.setdefault(family, set()))
+        _drop_repeated(tool["inputSchema"]["properties"], descriptions.setdefault(family, set()))
     return "".join(encode(tool) + "\n" for tool in tools)
 
 
@@ -250,16 +252,16 @@ def _meta(operation: Operation) -> dict[str, Any]:
     return {"anthropic/searchHint": hint}
 
 
-def _drop_repeated(properties: dict[str, dict[str, Any]], seen: set[tuple[str, str]]) -> None:
+def _drop_repeated(properties: dict[str, dict[str, Any]], described: set[tuple[str, str]]) -> None:
     """Remove the description of an argument that an earlier tool of the family already described."""
     for name, schema in properties.items():
         description = schema.get("description")
         if name in _SELF_EVIDENT and schema["type"] == "integer":
             schema.pop("default", None)
-        if description is not None and ((name, description) in seen or name in _SELF_EVIDENT):
+        if description is not None and ((name, description) in described or name in _SELF_EVIDENT):
             del schema["description"]
         elif description is not None:
-            seen.add((name, description))
+            described.add((name, description))
 
 
 if __name__ == "__main__":

@@ -32,12 +32,12 @@ def build_chart(days: list[dict[str, Any]], families: list[str], weeks: int, tod
 
 
 def _bars(day: dict[str, Any], families: list[str], left: float, width: float, scale: float) -> list[dict[str, Any]]:
-    found, floor = [], HEIGHT - _BOTTOM
+    bars, floor = [], HEIGHT - _BOTTOM
     used = 0
     for name in families:
         if count := day.get(name, 0):
             used += count
-            found.append(
+            bars.append(
                 {
                     "family": name,
                     "day": day["day"],
@@ -48,7 +48,7 @@ def _bars(day: dict[str, Any], families: list[str], left: float, width: float, s
                     "title": f"{day['day']}: {count} {name}",
                 }
             )
-    return found
+    return bars
 
 
 def _step(highest: int) -> int:

@@ -49,12 +49,12 @@ def show_agent_context(context: PageContext, request: PageRequest) -> Response:
     tools = tool_list_of(context.store.config, client.default_toolsets(http=False), workspace or None)
     items, is_pending = _capsules(context, request, workspace)
     counts = {mark: sum(mark in item["marks"] for item in items) for mark in MARKS}
-    wanted = request.query.get("mark", "")
-    matching = [item for item in items if wanted in item["marks"]] if wanted in MARKS else items
-    shown, pagination = request.slice(matching)
-    tokens = context.store.read(token_counts, what="sizes of capsules", capsules=[item["id"] for item in shown])
-    actors = context.store.read(actors_of_loads, what="actors of loads", capsules=[item["id"] for item in shown])
-    for item in shown:
+    chosen_mark = request.query.get("mark", "")
+    matching = [item for item in items if chosen_mark in item["marks"]] if chosen_mark in MARKS else items
+    page_items, pagination = request.slice(matching)
+    tokens = context.store.read(token_counts, what="sizes of capsules", capsules=[item["id"] for item in page_items])
+    actors = context.store.read(actors_of_loads, what="actors of loads", capsules=[item["id"] for item in page_items])
+    for item in page_items:
         item["tokens"] = tokens.get(item["id"], 0)
         item["actors"] = actors.get(item["id"], [])[:_ACTORS]
     return context.page(
@@ -64,12 +64,12 @@ def show_agent_context(context: PageContext, request: PageRequest) -> Response:
         client=client,
         given=context.cached(request, "given", arguments, lambda: _startup_texts(context, tools, loaded, arguments)),
         tools=context.cached(request, "tools", arguments, lambda: _tools(tools)),
-        items=shown,
-        largest=max((item["tokens"] for item in shown), default=1) or 1,
+        items=page_items,
+        largest=max((item["tokens"] for item in page_items), default=1) or 1,
         marks=MARKS,
         counts=counts,
         is_pending=is_pending,
-        wanted=wanted if wanted in MARKS else "",
+        wanted=chosen_mark if chosen_mark in MARKS else "",
         most=MOST_SHOWN if len(items) >= MOST_SHOWN else 0,
         gone=load_deleted_capsule(context, request, "archived"),
         pagination=pagination,
@@ -104,8 +104,8 @@ def _tools(tools: ToolList) -> dict[str, Any]:
     """Return the listed tools with the cost of each, the most expensive first."""
     listed = []
     for tool in json.loads(tools.listing()):
-        seen = {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
-        text = json.dumps(seen, ensure_ascii=False, separators=(",", ":"))
+        sent_fields = {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
+        text = json.dumps(sent_fields, ensure_ascii=False, separators=(",", ":"))
         summary = tool.get("description", "").partition("\n")[0]
         listed.append({"name": tool["name"], "summary": summary, "tokens": tokens_about(text), "chars": len(text)})
     listed.sort(key=lambda tool: -tool["tokens"])
@@ -130,13 +130,13 @@ def _capsules(context: PageContext, request: PageRequest, workspace: str) -> tup
     is_pending = stale is None or doubles is None
     stale, doubles = stale or {}, doubles or {}
     titles = {item["id"]: item["title"] or item["name_raw"] or item["id"] for item in items}
-    before = time.time() - _OLD_DAYS * _DAY_S
+    cutoff_s = time.time() - _OLD_DAYS * _DAY_S
     for item in items:
-        other = doubles.get(item["id"])
-        is_old = max(item["updated_at"], item["loaded_at"]) < before
-        marks = {"never": not item["loads"], "old": is_old, "stale": item["id"] in stale, "double": other in titles}
+        double_id = doubles.get(item["id"])
+        is_old = max(item["updated_at"], item["loaded_at"]) < cutoff_s
+        marks = {"never": not item["loads"], "old": is_old, "stale": item["id"] in stale, "double": double_id in titles}
         item["marks"] = [mark for mark, holds in marks.items() if holds]
-        item["double"] = {"id": other, "title": titles[other]} if other in titles else None
+        item["double"] = {"id": double_id, "title": titles[double_id]} if double_id in titles else None
         item["stale"] = stale.get(item["id"], "")
     return items, is_pending
 
@@ -146,21 +146,21 @@ def _stale_files(
 ) -> dict[str, str] | None:
     """Return the capsules whose files changed, if the server runs in their repository; None while it compares them."""
     tree = context.store.work_tree()
-    here = None if tree is None else tree.state()
-    if here is None:
+    code_state = None if tree is None else tree.state()
+    if code_state is None:
         return {}
-    found, _ = context.background.get(
-        f"files {workspace!r} {here.commit}",
+    stale, _ = context.background.get(
+        f"files {workspace!r} {code_state.commit}",
         context.last_change(request),
         lambda: context.store.read(stale_capsules, what="files of capsules", ids=[item["id"] for item in items]),
         wait_s=_WAIT_S,
     )
-    return found  # type: ignore[no-any-return]
+    return stale  # type: ignore[no-any-return]
 
 
 def archive_capsule(context: PageContext, request: PageRequest) -> Response:
     """Delete a capsule so that it can be restored, and return to the list."""
     key = request.form.get("id", "")
     context.call("capsule_delete", id=key)
-    kept = {name: request.form[name] for name in ("workspace", "client", "mark") if request.form.get(name)}
-    return context.redirect("/agent", notice="archived", id=key, **kept)
+    filters = {name: request.form[name] for name in ("workspace", "client", "mark") if request.form.get(name)}
+    return context.redirect("/agent", notice="archived", id=key, **filters)

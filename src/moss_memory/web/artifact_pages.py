@@ -29,9 +29,9 @@ _RUNS = 8
 
 def list_artifacts(context: PageContext, request: PageRequest) -> Response:
     """List artifacts, newest first, by the filters of the query, grouped by run."""
-    more = {name: True for name in ("include_expired", "include_deleted") if name in request.query}
+    options = {name: True for name in ("include_expired", "include_deleted") if name in request.query}
     answer = context.call(
-        "artifact_list", **request.query_values("workspace", *_FILTERS), **context.paging(request), **more
+        "artifact_list", **request.query_values("workspace", *_FILTERS), **context.paging(request), **options
     )
     items, workspace = answer["items"], request.query.get("workspace")
     runs = [run for run, _ in Counter(item["run_id"] for item in items if item.get("run_id")).most_common(_RUNS)]
@@ -68,7 +68,7 @@ def _value(name: str, value: Any) -> str:
         return f"{len(value)} {title}"
     first = value[0]
     if isinstance(first, dict):
-        first = next((first[one] for one in _NAMES if isinstance(first.get(one), str)), None)
+        first = next((first[key] for key in _NAMES if isinstance(first.get(key), str)), None)
     if not isinstance(first, str):
         return f"{len(value)} {title}"
     return f"{title}: {first}" + (f" and {len(value) - 1} more" if len(value) > 1 else "")
@@ -94,7 +94,7 @@ def show_artifact(context: PageContext, request: PageRequest) -> Response:
         artifact=artifact,
         state=_state(artifact["data"]),
         summary=next((text for name in _SENTENCES if isinstance(text := artifact["data"].get(name), str) and text), ""),
-        copied=written if len(written := pretty(artifact["data"])) <= _COPIED_CHARS else "",
+        copied=data_text if len(data_text := pretty(artifact["data"])) <= _COPIED_CHARS else "",
         **value_view(request, artifact["data"]),
         part=part,
         document=MarkdownDocument(part.text),

@@ -31,9 +31,9 @@ class BackgroundCache:
         long is used for longer, so that a store that changes all the time costs at most a twentieth of a core.
         """
         with self._lock:
-            known = self._results.get(key)
-            if known is not None and (known[0] == seq or time.monotonic() < known[1]):
-                return known[2], known[0] == seq
+            entry = self._results.get(key)
+            if entry is not None and (entry[0] == seq or time.monotonic() < entry[1]):
+                return entry[2], entry[0] == seq
             done = self._running.get(key)
             if done is None:
                 done = self._running[key] = threading.Event()
@@ -41,8 +41,8 @@ class BackgroundCache:
         if wait_s:
             done.wait(wait_s)
         with self._lock:
-            known = self._results.get(key)
-        return (None, False) if known is None else (known[2], known[0] == seq)
+            entry = self._results.get(key)
+        return (None, False) if entry is None else (entry[2], entry[0] == seq)
 
     def _compute(self, key: str, seq: int, compute: Callable[[], Any], done: threading.Event) -> None:
         began_s = time.monotonic()

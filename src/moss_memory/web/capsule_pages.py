@@ -127,11 +127,13 @@ def _show_page(
 
 def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]]:
     """Return the table of contents: headings of the visible part, then missing sections."""
-    found = [{"id": anchor, "title": title, "there": True} for anchor, title in headings[:_HEADINGS]]
+    anchored = [{"id": anchor, "title": title, "there": True} for anchor, title in headings[:_HEADINGS]]
     missing = missing_sections(text)
-    by_label = not found and len(missing) < len(REQUIRED)  # sections written as labels or JSON keys have no anchor
-    kept = [{"id": "", "title": name, "there": True} for name in REQUIRED if name not in missing] if by_label else found
-    return [*kept, *({"id": "", "title": name, "there": False} for name in missing)]
+    by_label = not anchored and len(missing) < len(REQUIRED)  # sections written as labels or JSON keys have no anchor
+    present = (
+        [{"id": "", "title": name, "there": True} for name in REQUIRED if name not in missing] if by_label else anchored
+    )
+    return [*present, *({"id": "", "title": name, "there": False} for name in missing)]
 
 
 def show_history(context: PageContext, request: PageRequest) -> Response:
@@ -165,10 +167,10 @@ def _version(context: PageContext, key: str, version: int) -> dict[str, Any]:
 
 
 def _compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    known = "id" in old and "id" in new
+    both_stored = "id" in old and "id" in new
     return {
         "lines": word_difference(old["capsule_text"], new["capsule_text"]),
-        "fields": changed_fields(old, new) if known else [],
+        "fields": changed_fields(old, new) if both_stored else [],
     }
 
 
@@ -186,9 +188,9 @@ def _edit_form(
 ) -> Response:
     theirs = mine = None
     if error is not None and error.code == "VERSION_MISMATCH":
-        now = context.call("capsule_fetch", id=capsule["id"], include_deleted=True)
-        theirs = _compare(_version(context, capsule["id"], parse_number(str(capsule["version"])) or 0), now)
-        mine = _compare(now, {**now, **capsule})
+        current = context.call("capsule_fetch", id=capsule["id"], include_deleted=True)
+        theirs = _compare(_version(context, capsule["id"], parse_number(str(capsule["version"])) or 0), current)
+        mine = _compare(current, {**current, **capsule})
     return context.page(
         request,
         "capsule_edit.html",
@@ -207,13 +209,13 @@ def edit_capsule(context: PageContext, request: PageRequest) -> Response:
     key, form = request.path["id"], request.form
     text = form.get("capsule_text", "").replace("\r\n", "\n")
     changes: dict[str, Any] = {name: form.get(name, "") for name in ("title", "source", "phase", "role", "run_id")}
-    before = context.call("capsule_fetch", id=key, include_deleted=True)  # deleted meanwhile: the form reports it
-    if text != before["capsule_text"].replace("\r\n", "\n"):
+    stored = context.call("capsule_fetch", id=key, include_deleted=True)  # deleted meanwhile: the form reports it
+    if text != stored["capsule_text"].replace("\r\n", "\n"):
         changes["capsule_text"] = text
-    tags = _tags(form.get("tags", ""), before.get("tags") or [])
+    tags = _tags(form.get("tags", ""), stored.get("tags") or [])
     expected = {"expected_version": parse_number(form.get("over") or form.get("version")) or 0}
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
-    typed = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
+    typed = {**stored, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
     if form.get("preview"):
         return _edit_form(context, request, typed, preview=MarkdownDocument(Part(text, 1).text))
     try:
@@ -224,28 +226,28 @@ def edit_capsule(context: PageContext, request: PageRequest) -> Response:
     return context.redirect(f"/capsules/{key}", notice="changed")
 
 
-def _tags(written: str, before: list[str]) -> list[str]:
+def _tags(typed: str, stored_tags: list[str]) -> list[str]:
     """Return the tags of a form; the stored ones if it is unchanged, since they may contain commas."""
-    if written == ", ".join(before):
-        return before
-    return [tag for part in written.split(",") if (tag := part.strip())]
+    if typed == ", ".join(stored_tags):
+        return stored_tags
+    return [tag for part in typed.split(",") if (tag := part.strip())]
 
 
 def rename_capsule(context: PageContext, request: PageRequest) -> Response:
     """Rename a capsule or move it to another workspace."""
     key, form = request.path["id"], request.form
-    before = context.call("capsule_fetch", id=key)
-    new = {
+    capsule = context.call("capsule_fetch", id=key)
+    changes = {
         f"new_{part}": form[part].strip()
         for part in ("name", "workspace")
-        if form.get(part, "").strip() and form[part].strip() != before.get(part)
+        if form.get(part, "").strip() and form[part].strip() != capsule.get(part)
     }
     try:
-        if new:
-            context.call("moss_rename", type="capsule", id=key, **new)
+        if changes:
+            context.call("moss_rename", type="capsule", id=key, **changes)
     except MossError as error:
-        return _show_page(context, request, before, {**form, "error": error})
-    return context.redirect(f"/capsules/{key}", notice="renamed" if new else "")
+        return _show_page(context, request, capsule, {**form, "error": error})
+    return context.redirect(f"/capsules/{key}", notice="renamed" if changes else "")
 
 
 def delete_capsule(context: PageContext, request: PageRequest) -> Response:

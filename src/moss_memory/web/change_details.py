@@ -28,7 +28,7 @@ _STATUS_WORDS = {"TODO": "to do", "ACTIVE": "in work", "DONE": "done"}
 
 
 def describe_changes(context: PageContext, item: dict[str, Any], period: dict[str, Any]) -> None:
-    """Add the description of its changes to a item."""
+    """Add the description of its changes to an item."""
     item |= {
         "path": "",
         "query": {},
@@ -53,11 +53,11 @@ def describe_changes(context: PageContext, item: dict[str, Any], period: dict[st
 
 
 def _task_event(payload: dict[str, Any]) -> str:
-    kind, more = str(payload.get("type") or "changed"), payload.get("payload") or {}
+    kind, details = str(payload.get("type") or "changed"), payload.get("payload") or {}
     if kind == "status_changed":
-        return " → ".join(_STATUS_WORDS.get(str(more.get(side)), str(more.get(side))) for side in ("from", "to"))
-    if kind == "task_claimed" and more.get("agent"):
-        return f"claimed by {more['agent']}"
+        return " → ".join(_STATUS_WORDS.get(str(details.get(side)), str(details.get(side))) for side in ("from", "to"))
+    if kind == "task_claimed" and details.get("agent"):
+        return f"claimed by {details['agent']}"
     return _TASK_WORDS.get(kind, kind.replace("_", " "))
 
 
@@ -66,24 +66,24 @@ def _describe_versions(context: PageContext, item: dict[str, Any], period: dict[
     item |= {"path": f"/{family}s/{key}"}
     hidden = {"include_deleted": True} | ({"include_expired": True} if family == "artifact" else {})
     try:
-        now = context.call(f"{family}_fetch", id=key, **hidden)
+        current = context.call(f"{family}_fetch", id=key, **hidden)
     except MossError:
         item |= {"path": "", "state": "erased", "title": "An erased " + family}
         return
-    item["title"] = now.get("title") or now.get("name") or f"{family.capitalize()} without a name"
+    item["title"] = current.get("title") or current.get("name") or f"{family.capitalize()} without a name"
     if period["to_ms"] is None:
-        after = now
+        after = current
     else:
-        after = _version_at(context, family, key, hidden, period["to_ms"] // 1000 - 1) or now
+        after = _version_at(context, family, key, hidden, period["to_ms"] // 1000 - 1) or current
     before = _version_at(context, family, key, hidden, period["from_ms"] // 1000 - 1)
-    is_new = before is None and now["created_at"] * 1000 >= period["from_ms"]
-    if now.get("deleted_at"):
+    is_new = before is None and current["created_at"] * 1000 >= period["from_ms"]
+    if current.get("deleted_at"):
         item |= {"state": "deleted", "undo": {"action": f"{item['path']}/restore", "title": "Bring it back"}}
     elif is_new:
         item |= {"state": "new", "undo": {"action": f"{item['path']}/delete", "title": "Delete it"}}
-    elif before is not None and before["version"] != now["version"]:
+    elif before is not None and before["version"] != current["version"]:
         item["undo"] = {"action": f"{item['path']}/revert", "title": "Take back", "version": before["version"],
-                         "expected": now["version"]}  # fmt: skip
+                         "expected": current["version"]}  # fmt: skip
     if before is not None or is_new:
         _compare(item, before or {}, after)
 
@@ -103,15 +103,15 @@ def _version_at(
 def _compare(item: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> None:
     if old.get("version") == new["version"]:
         return
-    before, after = _text(item["family"], old), _text(item["family"], new)
+    old_text, new_text = _text(item["family"], old), _text(item["family"], new)
     if old:
         item["fields"] = changed_fields(old, new)
         if item["family"] == "capsule":
             item["compare"] = {"from": old["version"], "to": new["version"]}
-    if len(before) + len(after) > _MAX_CHARS:
+    if len(old_text) + len(new_text) > _MAX_CHARS:
         item["messages"].append("the text is too long to be compared here")
         return
-    lines = word_difference(before, after, _MAX_STEPS)
+    lines = word_difference(old_text, new_text, _MAX_STEPS)
     item |= {"lines": lines[:_LINES], "more": max(len(lines) - _LINES, 0)}
     added, removed = (sum(line["kind"] == kind for line in lines) for kind in ("added", "removed"))
     counted = f"{added} line{'' if added == 1 else 's'}"
@@ -140,10 +140,10 @@ def _describe_document(context: PageContext, item: dict[str, Any], period: dict[
     count = len(item["events"])
     item["messages"] = [f"{count} change{'' if count == 1 else 's'}"]
     item["entries"] = [
-        {**one, "path": "/reasoning/log", "query": {**document, "entry": one["entry"]}}
-        if "entry" in one
-        else {**one, "path": "/reasoning/node", "query": {**document, "id": one["id"]}}
-        for one in entries
+        {**entry, "path": "/reasoning/log", "query": {**document, "entry": entry["entry"]}}
+        if "entry" in entry
+        else {**entry, "path": "/reasoning/node", "query": {**document, "id": entry["id"]}}
+        for entry in entries
     ]
 
 
@@ -159,7 +159,7 @@ def summarize(items: list[dict[str, Any]]) -> str:
     names = [who(name) for name in sorted(authors, key=lambda name: (-authors[name], name))]
     if len(names) > _AUTHORS:
         names = [*names[:_AUTHORS], f"{len(names) - _AUTHORS} others"]
-    deeds = [_plural(what, count) for what, count in sorted(counts.items(), key=lambda one: _ORDER.index(one[0]))]
+    deeds = [_plural(deed, count) for deed, count in sorted(counts.items(), key=lambda pair: _ORDER.index(pair[0]))]
     sentence = f"{_joined(names) or 'somebody'} {_joined(deeds)}."
     return sentence[:1].upper() + sentence[1:] if not names or names[0] == "you" else sentence
 
@@ -178,21 +178,21 @@ def _deeds(item: dict[str, Any]) -> dict[str, int]:
         return {f"{'stored' if tools[-1].endswith('_store') else 'changed'} {{}} {family}": 1}
     if family == "task":
         payloads = [event["payload"] for event in item["events"]]
-        if any((one.get("payload") or {}).get("to") == "DONE" for one in payloads):
+        if any((payload.get("payload") or {}).get("to") == "DONE" for payload in payloads):
             return {"finished {} task": 1}
-        is_new = any(one.get("type") in ("task_created", "plan_created") for one in payloads)
+        is_new = any(payload.get("type") in ("task_created", "plan_created") for payload in payloads)
         return {"added {} task" if is_new else "worked on {} task": 1}
     if family == "record":
         return {"sent {} record": 1}
     notes = sum("notes" in tool or "trace" in tool for tool in tools)
     settled = sum(tool.endswith("set_status") for tool in tools)
-    written = len(tools) - notes - settled
-    counts = {"wrote {} note": notes, "set the status of {} card": settled, "wrote {} card": written}
-    return {what: count for what, count in counts.items() if count}
+    cards = len(tools) - notes - settled
+    counts = {"wrote {} note": notes, "set the status of {} card": settled, "wrote {} card": cards}
+    return {deed: count for deed, count in counts.items() if count}
 
 
-def _plural(what: str, count: int) -> str:
-    return what.format(f"{count:,}") + ("" if count == 1 else "s")
+def _plural(deed: str, count: int) -> str:
+    return deed.format(f"{count:,}") + ("" if count == 1 else "s")
 
 
 def _joined(words: list[str]) -> str:

@@ -31,13 +31,13 @@ def show_changes(context: PageContext, request: PageRequest) -> Response:
     previous, cookie = next_visit(request.cookies.get(_COOKIE, ""), now)
     period = period_of(request.query, request.zone, now, previous)
     workspace = request.query.get("workspace", "")
-    found = read_changes(context, request, period, workspace)
-    period["numbers"] = found["numbers"]
-    rows, pagination = request.slice(found["items"], _ROWS_PER_PAGE)
-    shown = [dict(item) for item in rows]
-    _set_titles(context, shown)
-    names = {one["workspace"].casefold(): one["workspace"] for one in load_workspaces(context, request)["workspaces"]}
-    for item in shown:
+    changes = read_changes(context, request, period, workspace)
+    period["numbers"] = changes["numbers"]
+    rows, pagination = request.slice(changes["items"], _ROWS_PER_PAGE)
+    items = [dict(item) for item in rows]
+    _set_titles(context, items)
+    names = {row["workspace"].casefold(): row["workspace"] for row in load_workspaces(context, request)["workspaces"]}
+    for item in items:
         item["place"] = names.get(item["workspace"], item["workspace"])
         describe_changes(context, item, period)
     response = context.page(
@@ -46,11 +46,11 @@ def show_changes(context: PageContext, request: PageRequest) -> Response:
         is_empty=not workspace and not load_activity(context, request, "").get("last"),
         period=period,
         periods=_PERIODS,
-        sentence=found["sentence"],
-        groups=group_by_workspace(shown),
+        sentence=changes["sentence"],
+        groups=group_by_workspace(items),
         pagination=pagination,
-        items=shown,
-        most=EVENTS if found["has_more"] else 0,
+        items=items,
+        most=EVENTS if changes["has_more"] else 0,
     )
     secure = request.origin.startswith("https:")
     response.set_cookie(_COOKIE, cookie, max_age=_YEAR_S, httponly=True, samesite="strict", secure=secure)
@@ -62,13 +62,13 @@ def read_changes(context: PageContext, request: PageRequest, period: dict[str, A
     times = {"from_ms": period["from_ms"], "to_ms": period["to_ms"]}
 
     def read() -> dict[str, Any]:
-        found = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
-        items = group_by_subject(found["events"])
+        changes = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
+        items = group_by_subject(changes["events"])
         return {
             "items": items,
             "sentence": summarize(items),
             "numbers": context.store.read(document_numbers, what="numbers of a period", **times),
-            "has_more": found["has_more"],
+            "has_more": changes["has_more"],
         }
 
     return context.cached(request, "changes", {**times, "workspace": workspace}, read)
@@ -77,12 +77,12 @@ def read_changes(context: PageContext, request: PageRequest, period: dict[str, A
 def next_visit(cookie: str, now: int) -> tuple[int | None, str]:
     """Return when the last visit ended, None before the second one, and the new value of the cookie."""
     parts = cookie.split(".")
-    known = [number for part in parts if (number := parse_number(part)) is not None]
-    if len(parts) != 2 or len(known) != 2 or max(known) > now:
+    times = [number for part in parts if (number := parse_number(part)) is not None]
+    if len(parts) != 2 or len(times) != 2 or max(times) > now:
         return None, f"0.{now}"
-    ended, last = known
-    if now - last > _VISIT_S:
-        ended = last
+    ended, last_seen = times
+    if now - last_seen > _VISIT_S:
+        ended = last_seen
     return ended or None, f"{ended}.{now}"
 
 
@@ -108,9 +108,9 @@ def period_of(query: dict[str, str], zone: tzinfo, now: int, previous: int | Non
     return {"name": "week", "title": f"in the last {WEEK_DAYS} days", "from_ms": begin, "to_ms": None}
 
 
-def _day(written: str) -> date | None:
+def _day(text: str) -> date | None:
     try:
-        day = date.fromisoformat(written)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
     return day if 1970 < day.year < 9000 else None  # beyond these years a time zone may exceed the range of `date`
@@ -122,21 +122,21 @@ def _midnight(day: date, zone: tzinfo) -> int:
 
 def group_by_subject(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the items that changed, last changed first, each with its events and authors."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    items: dict[tuple[Any, ...], dict[str, Any]] = {}
     for event in events:
         if event["address"] is None:
-            continue  # a call without a item, such as the first one of a workspace
+            continue  # a call without an item, such as the first one of a workspace
         key = (event["workspace"] or "", event["family"], event["address"])
-        item = found.get(key)
+        item = items.get(key)
         if item is None:
-            item = found[key] = {
+            item = items[key] = {
                 "workspace": key[0], "family": key[1], "address": key[2], "title": key[2], "ts_ms": event["ts_ms"],
                 "events": [], "by": [],
             }  # fmt: skip
         item["events"].append({**event, "payload": json.loads(event["payload"]) if event["payload"] else {}})
         if event["by"] and event["by"] not in item["by"]:
             item["by"].append(event["by"])
-    return list(found.values())
+    return list(items.values())
 
 
 def _set_titles(context: PageContext, items: list[dict[str, Any]]) -> None:

@@ -22,24 +22,24 @@ def stream_changes(context: PageContext) -> Callable[[Request], Awaitable[Respon
     """Return the endpoint that reports changes after `after`; other processes write too, so the store is polled."""
 
     async def answer(request: Request) -> Response:
-        known = parse_number(request.query_params.get("after"))
+        last_seq = parse_number(request.query_params.get("after"))
         headers = {"Cache-Control": "no-store"}
-        return StreamingResponse(_messages(context, known), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_messages(context, last_seq), media_type="text/event-stream", headers=headers)
 
     return answer
 
 
-async def _messages(context: PageContext, known: int | None) -> AsyncIterator[str]:
+async def _messages(context: PageContext, last_seq: int | None) -> AsyncIterator[str]:
     yield ": listening\n\n"
     idle_polls = 0
     while True:
         seq = await in_thread(_last_change, context)
         idle_polls += 1
-        if seq is not None and seq != known:
-            if known is not None:
+        if seq is not None and seq != last_seq:
+            if last_seq is not None:
                 yield f"event: changed\ndata: {seq}\n\n"
                 idle_polls = 0
-            known = seq
+            last_seq = seq
         elif idle_polls >= _KEEP_ALIVE:
             yield ": still here\n\n"
             idle_polls = 0

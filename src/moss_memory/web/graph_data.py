@@ -55,44 +55,50 @@ def mark_differences(
 
     A difference contains only its second side, so it is read in both directions.
     """
-    here, here_edges = _changes(context, workspace, other, branch, doc)
-    there, there_edges = _changes(context, workspace, branch, other, doc)
+    own_nodes, own_edges = _changes(context, workspace, other, branch, doc)
+    other_nodes, other_edges = _changes(context, workspace, branch, other, doc)
     nodes = {node["id"]: node for node in graph["nodes"]}
     changes = []
-    for key, node in {**here, **{key: node for key, node in there.items() if key not in here}}.items():
-        mark = _mark(here.get(key), there.get(key))
+    for key, node in {**own_nodes, **{key: node for key, node in other_nodes.items() if key not in own_nodes}}.items():
+        mark = _mark(own_nodes.get(key), other_nodes.get(key))
         if not mark:
             continue
-        shown = _node(node, mark)
-        before = there[key].get("status") or "" if key in there else ""
-        changes.append({**shown, "was": before if mark == "changed" and before != shown["status"] else ""})
+        marked_node = _node(node, mark)
+        old_status = other_nodes[key].get("status") or "" if key in other_nodes else ""
+        changes.append(
+            {**marked_node, "was": old_status if mark == "changed" and old_status != marked_node["status"] else ""}
+        )
         if mark in ("removed", "elsewhere") or key in nodes:
-            nodes[key] = shown
+            nodes[key] = marked_node
     graph["nodes"] = list(nodes.values())
-    _mark_edges(graph, here_edges, there_edges)
-    counts = {mark: sum(one["mark"] == mark for one in changes) for mark in _MARKS}
-    links = sum(not edge["deleted"] for edge in here_edges.values())
-    return {"changes": sorted(changes, key=lambda one: _MARKS.index(one["mark"])), "counts": counts, "links": links}
+    _mark_edges(graph, own_edges, other_edges)
+    counts = {mark: sum(change["mark"] == mark for change in changes) for mark in _MARKS}
+    links = sum(not edge["deleted"] for edge in own_edges.values())
+    return {
+        "changes": sorted(changes, key=lambda change: _MARKS.index(change["mark"])),
+        "counts": counts,
+        "links": links,
+    }
 
 
-def _mark(here: dict[str, Any] | None, there: dict[str, Any] | None) -> str:
+def _mark(own_node: dict[str, Any] | None, other_node: dict[str, Any] | None) -> str:
     """Return a node's difference from the other branch; empty if both have deleted it."""
-    is_here = here is not None and not here["deleted"]
-    is_there = there is not None and not there["deleted"]
-    if is_here:
-        return "changed" if is_there else "added"
-    if is_there:
-        return "removed" if here is not None else "elsewhere"
+    in_own = own_node is not None and not own_node["deleted"]
+    in_other = other_node is not None and not other_node["deleted"]
+    if in_own:
+        return "changed" if in_other else "added"
+    if in_other:
+        return "removed" if own_node is not None else "elsewhere"
     return ""
 
 
-def _mark_edges(graph: Graph, here: dict[Any, dict[str, Any]], there: dict[Any, dict[str, Any]]) -> None:
-    known = {node["id"] for node in graph["nodes"]}
+def _mark_edges(graph: Graph, own_edges: dict[Any, dict[str, Any]], other_edges: dict[Any, dict[str, Any]]) -> None:
+    node_ids = {node["id"] for node in graph["nodes"]}
     for edge in graph["edges"]:
-        if (edge["from"], edge["rel"], edge["to"]) in here:
+        if (edge["from"], edge["rel"], edge["to"]) in own_edges:
             edge["mark"] = "added"
-    for key, edge in there.items():
-        if key not in here and not edge["deleted"] and edge["from"] in known and edge["to"] in known:
+    for key, edge in other_edges.items():
+        if key not in own_edges and not edge["deleted"] and edge["from"] in node_ids and edge["to"] in node_ids:
             graph["edges"].append({"from": key[0], "rel": key[1], "to": key[2], "mark": "removed"})
 
 

@@ -30,9 +30,9 @@ _SEEN = 12
 
 def show_health(context: PageContext, request: PageRequest) -> Response:
     """Show the result of the last health check; the page's script requests a new one."""
-    known = context.health
-    outdated = known is None or known["seq"] != context.last_change(request)
-    return context.page(request, "health.html", report=known, outdated=outdated, state=_state(context))
+    report = context.health
+    outdated = report is None or report["seq"] != context.last_change(request)
+    return context.page(request, "health.html", report=report, outdated=outdated, state=_state(context))
 
 
 def _state(context: PageContext) -> dict[str, Any]:
@@ -58,13 +58,13 @@ def run_health_check(context: PageContext, request: PageRequest) -> Response:
 def show_connect(context: PageContext, request: PageRequest) -> Response:
     """Show the commands that connect each client to this store or server (a demonstration: to the user's own)."""
     home = context.own_home or context.store.config.home
-    ours = [] if home == resolve_home() else ["--home", home]
+    home_option = [] if home == resolve_home() else ["--home", home]
     token = os.path.join(home, "token")
     origin = f"http://127.0.0.1:{PORT}" if context.own_home else request.origin
     return context.page(
         request,
         "connect.html",
-        typed=stdio_connect_commands(*ours),
+        typed=stdio_connect_commands(*home_option),
         clients=_client_states(home, origin) if page_access() is None else {},
         over_http=connect_commands(origin, token),
         token=token,
@@ -106,5 +106,5 @@ def _client_state(entry: ServerEntry | None, home: str, origin: str) -> dict[str
 
 def _short(folder: str) -> str:
     """Return a folder with `~` for the user's own."""
-    own = os.path.realpath(os.path.expanduser("~"))
-    return "~" + folder.removeprefix(own) if folder.startswith(own + os.sep) else folder
+    user_home = os.path.realpath(os.path.expanduser("~"))
+    return "~" + folder.removeprefix(user_home) if folder.startswith(user_home + os.sep) else folder

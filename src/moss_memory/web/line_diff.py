@@ -26,22 +26,22 @@ def difference(old: str, new: str, max_steps: int = MAX_STEPS) -> list[dict[str,
 
     Texts that are too different to be compared are returned one after the other.
     """
-    before, after = old.splitlines(), new.splitlines()
+    old_lines, new_lines = old.splitlines(), new.splitlines()
     try:
-        changes = changes_between(before, after, max_steps)
+        changes = changes_between(old_lines, new_lines, max_steps)
     except TooDifferentError:
-        whole = _hunk(before, after, 0, len(before), [(0, len(before), 0, len(after))])
-        return [_line("skipped", "too different to compare line by line: the old text, then the new one"), *_cut(whole)]
+        hunk = _hunk(old_lines, new_lines, 0, len(old_lines), [(0, len(old_lines), 0, len(new_lines))])
+        return [_line("skipped", "too different to compare line by line: the old text, then the new one"), *_cut(hunk)]
     lines: list[dict[str, Any]] = []
     end = 0
     for group in _groups(changes):
-        first, last = max(group[0][0] - _CONTEXT_LINES, end), min(group[-1][1] + _CONTEXT_LINES, len(before))
+        first, last = max(group[0][0] - _CONTEXT_LINES, end), min(group[-1][1] + _CONTEXT_LINES, len(old_lines))
         if first > end:
             lines.append(_line("skipped", f"{first - end} unchanged lines"))
-        lines += _hunk(before, after, first, last, group)
+        lines += _hunk(old_lines, new_lines, first, last, group)
         end = last
-    if lines and len(before) > end:
-        lines.append(_line("skipped", f"{len(before) - end} unchanged lines"))
+    if lines and len(old_lines) > end:
+        lines.append(_line("skipped", f"{len(old_lines) - end} unchanged lines"))
     return _cut(lines)
 
 
@@ -55,18 +55,20 @@ def _groups(changes: list[Change]) -> list[list[Change]]:
     return groups
 
 
-def _hunk(before: list[str], after: list[str], first: int, last: int, group: list[Change]) -> list[dict[str, Any]]:
+def _hunk(
+    old_lines: list[str], new_lines: list[str], first: int, last: int, group: list[Change]
+) -> list[dict[str, Any]]:
     """Return the old lines from `first` to `last` with the changes among them."""
     lines: list[dict[str, Any]] = []
     for start, end, new_start, new_end in group:
-        lines += [_line("same", text) for text in before[first:start]]
-        removed, added = before[start:end], after[new_start:new_end]
+        lines += [_line("same", text) for text in old_lines[first:start]]
+        removed, added = old_lines[start:end], new_lines[new_start:new_end]
         for kind, texts in (("removed", removed), ("added", added)):
             lines += [_line(kind, text) for text in texts[:_MAX_LINES]]
             if len(texts) > _MAX_LINES:
                 lines.append(_line("skipped", f"{len(texts) - _MAX_LINES} more lines {kind}"))
         first = end
-    return lines + [_line("same", text) for text in before[first:last]]
+    return lines + [_line("same", text) for text in old_lines[first:last]]
 
 
 def changes_between(before: list[str], after: list[str], max_steps: int = MAX_STEPS) -> list[Change]:
@@ -77,14 +79,14 @@ def changes_between(before: list[str], after: list[str], max_steps: int = MAX_ST
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
-    rest = 0
-    while rest < min(len(before), len(after)) - start and before[-1 - rest] == after[-1 - rest]:
-        rest += 1
-    old, new = before[start : len(before) - rest], after[start : len(after) - rest]
-    if not old or not new:
-        whole = (start, start + len(old), start, start + len(new))
-        return [whole] if old or new else []
-    return _join_adjacent(_path(old, new, max_steps), start)
+    suffix = 0
+    while suffix < min(len(before), len(after)) - start and before[-1 - suffix] == after[-1 - suffix]:
+        suffix += 1
+    old_part, new_part = before[start : len(before) - suffix], after[start : len(after) - suffix]
+    if not old_part or not new_part:
+        replacement = (start, start + len(old_part), start, start + len(new_part))
+        return [replacement] if old_part or new_part else []
+    return _join_adjacent(_path(old_part, new_part, max_steps), start)
 
 
 def _path(old: list[str], new: list[str], max_steps: int) -> list[tuple[int, int, bool]]:
@@ -114,26 +116,28 @@ def _path(old: list[str], new: list[str], max_steps: int) -> list[tuple[int, int
 
 def _trace_back(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, bool]]:
     """Return the path from the start to the end of both lists, traced backwards."""
-    found = []
+    path = []
     for edits in range(len(rounds) - 1, 0, -1):
-        last = rounds[edits - 1]
+        previous = rounds[edits - 1]
         diagonal = x - y
-        down = diagonal == -edits or (diagonal != edits and last.get(diagonal - 1, -1) < last.get(diagonal + 1, -1))
-        x = last[diagonal + 1 if down else diagonal - 1]
+        down = diagonal == -edits or (
+            diagonal != edits and previous.get(diagonal - 1, -1) < previous.get(diagonal + 1, -1)
+        )
+        x = previous[diagonal + 1 if down else diagonal - 1]
         y = x - (diagonal + 1 if down else diagonal - 1)
-        found.append((x, y, not down))
-    return found[::-1]
+        path.append((x, y, not down))
+    return path[::-1]
 
 
 def _join_adjacent(edits: list[tuple[int, int, bool]], start: int) -> list[Change]:
     changes: list[Change] = []
     for x, y, removed in edits:
-        old, new = start + x, start + y
-        if changes and changes[-1][1] == old and changes[-1][3] == new:
-            first, _, new_first, _ = changes[-1]
-            changes[-1] = (first, old + removed, new_first, new + (not removed))
+        old_index, new_index = start + x, start + y
+        if changes and changes[-1][1] == old_index and changes[-1][3] == new_index:
+            old_start, _, new_start, _ = changes[-1]
+            changes[-1] = (old_start, old_index + removed, new_start, new_index + (not removed))
         else:
-            changes.append((old, old + removed, new, new + (not removed)))
+            changes.append((old_index, old_index + removed, new_index, new_index + (not removed)))
     return changes
 
 
@@ -147,5 +151,7 @@ def _cut(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _line(kind: str, text: str) -> dict[str, Any]:
-    shown = text if len(text) <= _LINE_CHARS else f"{text[:_LINE_CHARS]}… ({len(text) - _LINE_CHARS} more characters)"
-    return {"kind": kind, "sign": _SIGNS[kind], "text": shown}
+    shortened = (
+        text if len(text) <= _LINE_CHARS else f"{text[:_LINE_CHARS]}… ({len(text) - _LINE_CHARS} more characters)"
+    )
+    return {"kind": kind, "sign": _SIGNS[kind], "text": shortened}

@@ -72,27 +72,27 @@ class JsonTree:
 
     def __init__(self, value: Any) -> None:
         self.is_whole = True
-        self._left = TREE_VALUES
+        self._free_values = TREE_VALUES
         self.root = self._node("", value, 0)
 
     def _node(self, name: str | int, value: Any, depth: int) -> JsonNode:
-        self._left -= 1
-        shown = self._cut(name) if isinstance(name, str) else name
+        self._free_values -= 1
+        label = self._cut(name) if isinstance(name, str) else name
         if isinstance(value, str):
-            return JsonNode(shown, "text", self._cut(value))
+            return JsonNode(label, "text", self._cut(value))
         if not isinstance(value, (dict, list)):
-            return JsonNode(shown, "mark" if value is None else "value", json.dumps(value))
+            return JsonNode(label, "mark" if value is None else "value", json.dumps(value))
         if depth > TREE_DEPTH:
-            return JsonNode(shown, "flat", self._cut(json.dumps(value, ensure_ascii=False)))
-        made = JsonNode(shown, "object" if isinstance(value, dict) else "array", count=len(value))
+            return JsonNode(label, "flat", self._cut(json.dumps(value, ensure_ascii=False)))
+        node = JsonNode(label, "object" if isinstance(value, dict) else "array", count=len(value))
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         most = len(value) if isinstance(value, dict) else ITEMS
         for key, part in itertools.islice(parts, most):
-            if self._left <= 0:
+            if self._free_values <= 0:
                 break
-            made.nodes.append(self._node(key, part, depth + 1))
-        self.is_whole = self.is_whole and len(made.nodes) == len(value)
-        return made
+            node.nodes.append(self._node(key, part, depth + 1))
+        self.is_whole = self.is_whole and len(node.nodes) == len(value)
+        return node
 
     def _cut(self, text: str) -> str:
         if len(text) <= TREE_TEXT_CHARS:

@@ -24,10 +24,10 @@ _PULL = 0.08
 
 def place_dots(dots: list[dict[str, Any]], vectors: dict[int, bytes]) -> tuple[list[tuple[float, float]], str]:
     """Return the position of each dot, between 0 and 1, and the layout: `meaning` or `workspace`."""
-    known = [number for number, dot in enumerate(dots) if dot["doc"] in vectors]
-    if len(known) < _LEAST_VECTORS or find_spec("numpy") is None:
+    with_vectors = [number for number, dot in enumerate(dots) if dot["doc"] in vectors]
+    if len(with_vectors) < _LEAST_VECTORS or find_spec("numpy") is None:
         return _fit(_by_workspace(dots)), "workspace"
-    return _fit(_by_meaning(dots, known, vectors)), "meaning"
+    return _fit(_by_meaning(dots, with_vectors, vectors)), "meaning"
 
 
 def _fit(positions: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -47,19 +47,19 @@ def _by_workspace(dots: list[dict[str, Any]]) -> list[tuple[float, float]]:
     for dot in dots:
         sizes[dot["workspace"]] = sizes.get(dot["workspace"], 0) + 1
     centres, distance = {}, 0.0
-    for number, (workspace, count) in enumerate(sorted(sizes.items(), key=lambda one: (-one[1], one[0]))):
+    for number, (workspace, count) in enumerate(sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0]))):
         radius = math.sqrt(count)
         distance += 0.0 if number == 0 else radius
         angle = number * _GOLDEN_ANGLE
         centres[workspace] = (distance * math.cos(angle), distance * math.sin(angle), radius)
         distance += radius * 0.8
-    seen: dict[tuple[str, str], int] = {}
+    group_counts: dict[tuple[str, str], int] = {}
     positions = []
     for dot in dots:
         x, y, radius = centres[dot["workspace"]]
         group = (dot["workspace"], dot["tag"] or dot["family"])
         angle = zlib.crc32("\0".join(group).encode("utf-8", "surrogatepass")) % 360 * math.pi / 180
-        number = seen[group] = seen.get(group, 0) + 1
+        number = group_counts[group] = group_counts.get(group, 0) + 1
         x, y = x + radius * 0.55 * math.cos(angle), y + radius * 0.55 * math.sin(angle)
         positions.append(_beside(x, y, number))
     return positions
@@ -71,16 +71,18 @@ def _beside(x: float, y: float, number: int, spread: float = 0.45) -> tuple[floa
     return x + distance * math.cos(angle), y + distance * math.sin(angle)
 
 
-def _by_meaning(dots: list[dict[str, Any]], known: list[int], vectors: dict[int, bytes]) -> list[tuple[float, float]]:
+def _by_meaning(
+    dots: list[dict[str, Any]], with_vectors: list[int], vectors: dict[int, bytes]
+) -> list[tuple[float, float]]:
     import numpy as np
 
-    reduced = _reduce(_means([vectors[dots[number]["doc"]] for number in known]))
+    reduced = _reduce(_means([vectors[dots[number]["doc"]] for number in with_vectors]))
     names = sorted({dot["workspace"] for dot in dots})
     numbers = {name: number for number, name in enumerate(names)}
-    groups = np.array([numbers[dots[number]["workspace"]] for number in known])
+    groups = np.array([numbers[dots[number]["workspace"]] for number in with_vectors])
     refined = _refine(reduced, groups, len(names))
     positions: list[tuple[float, float] | None] = [None] * len(dots)
-    for number, (x, y) in zip(known, refined.tolist(), strict=True):
+    for number, (x, y) in zip(with_vectors, refined.tolist(), strict=True):
         positions[number] = (x, y)
     middle = refined.mean(axis=0)
     spread = float(refined.std()) * 0.05 or 0.01
@@ -130,13 +132,13 @@ def _nearest(points: Any) -> Any:
 
     count = min(_NEIGHBOURS, len(points) - 1)
     squares = (points * points).sum(axis=1)
-    found = np.empty((len(points), count), dtype=np.int64)
+    neighbours = np.empty((len(points), count), dtype=np.int64)
     for start in range(0, len(points), _BLOCK):
         block = points[start : start + _BLOCK]
         distances = squares - 2 * (block @ points.T)
         distances[np.arange(len(block)), start + np.arange(len(block))] = np.inf
-        found[start : start + len(block)] = np.argpartition(distances, count - 1, axis=1)[:, :count]
-    return found
+        neighbours[start : start + len(block)] = np.argpartition(distances, count - 1, axis=1)[:, :count]
+    return neighbours
 
 
 def _refine(reduced: Any, groups: Any, group_count: int) -> Any:
@@ -153,9 +155,9 @@ def _refine(reduced: Any, groups: Any, group_count: int) -> Any:
         rate = 1 - step / _ROUNDS
         moved = (points[neighbours] - points[:, None, :]).mean(axis=1) * 0.25
         for _ in range(2):
-            apart = points - points[random.permutation(len(points))]
-            squared = (apart * apart).sum(axis=1, keepdims=True)
-            moved += 0.06 * apart / (squared + 0.05)
+            offsets = points - points[random.permutation(len(points))]
+            squared = (offsets * offsets).sum(axis=1, keepdims=True)
+            moved += 0.06 * offsets / (squared + 0.05)
         centres = np.stack([np.bincount(groups, points[:, axis], group_count) for axis in (0, 1)], axis=1) / sizes
         moved += _PULL * (centres[groups] - points)
         points += rate * moved

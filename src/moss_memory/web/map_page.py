@@ -37,8 +37,8 @@ def show_map(context: PageContext, request: PageRequest) -> Response:
 
 def send_map_data(context: PageContext, request: PageRequest) -> Response:
     """Return the dots as JSON, with status 202 while the first map is computed."""
-    found, _ = context.background.get("map", context.last_change(request), lambda: _compute(context), wait_s=_WAIT_S)
-    return JSONResponse({"ready": False}, 202) if found is None else Response(found, media_type=JSONResponse.media_type)
+    body, _ = context.background.get("map", context.last_change(request), lambda: _compute(context), wait_s=_WAIT_S)
+    return JSONResponse({"ready": False}, 202) if body is None else Response(body, media_type=JSONResponse.media_type)
 
 
 def _compute(context: PageContext) -> bytes:
@@ -49,7 +49,7 @@ def _compute(context: PageContext) -> bytes:
     positions, placed_by = place_dots(dots, vectors)
     workspaces = sorted({dot["workspace"] for dot in dots})
     numbers = {name: number for number, name in enumerate(workspaces)}
-    found = {
+    map_data = {
         "ready": True,
         "placed_by": placed_by,
         "workspaces": workspaces,
@@ -62,7 +62,7 @@ def _compute(context: PageContext) -> bytes:
             for dot, (x, y) in zip(dots, positions, strict=True)
         ],
     }  # fmt: skip
-    return bytes(JSONResponse(found).body)
+    return bytes(JSONResponse(map_data).body)
 
 
 def dot_address(dot: dict[str, Any]) -> str:

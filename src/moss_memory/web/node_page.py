@@ -21,10 +21,10 @@ def show_node(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
     branch = request.query.get("branch") or "main"
     doc = request.query.get("doc") or "graph"
-    found = context.store.read(
+    detail = context.store.read(
         node_detail, what="node", workspace=workspace, branch=branch, doc=doc, id=request.query.get("id", "")
     )
-    node = found["node"]
+    node = detail["node"]
     part = Part(node.get("text") or "", requested_part(request))
     return context.page(
         request,
@@ -36,8 +36,8 @@ def show_node(context: PageContext, request: PageRequest) -> Response:
         node=node,
         part=part,
         document=MarkdownDocument(part.text),
-        links=found["links"],
-        versions=[{**new, "change": _change(old, new)} for new, old in pairwise([*found["versions"], None])],
+        links=detail["links"],
+        versions=[{**new, "change": _change(old, new)} for new, old in pairwise([*detail["versions"], None])],
     )
 
 

@@ -40,16 +40,16 @@ def show_overview(context: PageContext, request: PageRequest) -> Response:
         for name, title, path in FAMILIES
         if name in counts
     ]
-    found = load_workspaces(context, request)
-    workspaces = found["workspaces"]
+    recent = load_workspaces(context, request)
+    workspaces = recent["workspaces"]
     period = period_of({"since": "week"}, request.zone, int(time.time()), None)
-    open_work, more_tasks = _open_work(context, workspace, [one["workspace"] for one in workspaces], counts)
+    open_work, more_tasks = _open_work(context, workspace, [row["workspace"] for row in workspaces], counts)
     return context.page(
         request,
         "overview.html",
         figures=figures,
         last=_last_change(activity, workspace, workspaces),
-        workspaces=found["total"],
+        workspaces=recent["total"],
         total=sum(day[name] for day in days for name in counts),
         chart=build_chart(days, list(counts), WEEKS, today),
         is_utc=local is None,
@@ -73,15 +73,15 @@ def _local_days(
     context: PageContext, request: PageRequest, today: date, families: dict[str, int]
 ) -> list[dict[str, Any]] | None:
     """Return the changes of each day in the time zone of the browser; None if there are too many to count again."""
-    first = today - timedelta(days=WEEKS * 7 - 1)
-    midnight = datetime(first.year, first.month, first.day, tzinfo=request.zone)
+    first_day = today - timedelta(days=WEEKS * 7 - 1)
+    midnight = datetime(first_day.year, first_day.month, first_day.day, tzinfo=request.zone)
     workspace, from_ms = request.query.get("workspace", ""), int(midnight.timestamp() * 1000)
     arguments = {"from_ms": from_ms, "workspace": workspace, "most": _COUNTED_AGAIN}
-    found = context.cached_read(request, changes_by_quarter, what="changes by quarter", **arguments)
-    if found is None:
+    quarters = context.cached_read(request, changes_by_quarter, what="changes by quarter", **arguments)
+    if quarters is None:
         return None
     days: dict[str, dict[str, Any]] = {}
-    for quarter, family, count in found:
+    for quarter, family, count in quarters:
         if family in families:
             name = str(datetime.fromtimestamp(quarter * QUARTER_MS / 1000, request.zone).date())
             day = days.setdefault(name, {"day": name, **dict.fromkeys(families, 0)})
@@ -93,28 +93,28 @@ def _last_change(activity: dict[str, Any], workspace: str, workspaces: list[dict
     if not workspace:
         last = activity.get("last")
         return last and {"workspace": last["workspace"], "at": last["ts_ms"] / 1000}
-    found = next((one for one in workspaces if one["workspace"] == workspace), None)
-    return found and {"workspace": workspace, "at": found.get("ts_ms", 0) / 1000, "day": found["day"]}
+    match = next((row for row in workspaces if row["workspace"] == workspace), None)
+    return match and {"workspace": workspace, "at": match.get("ts_ms", 0) / 1000, "day": match["day"]}
 
 
 def _open_work(
     context: PageContext, workspace: str, workspaces: list[str], counts: dict[str, int]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return open questions, then open tasks, and how many tasks are not among them."""
-    found: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     if counts.get("reasoning"):
-        for one in [workspace] if workspace else workspaces[:_MAX_WORKSPACES]:
-            found += _questions(context, one)
-    found, tasks = found[: _OPEN // 2], 0
+        for name in [workspace] if workspace else workspaces[:_MAX_WORKSPACES]:
+            items += _questions(context, name)
+    items, tasks = items[: _OPEN // 2], 0
     if counts.get("task"):
         for status in ("ACTIVE", "TODO"):
             answer = load_tasks(context, workspace, status, {}, limit=_OPEN)
             tasks += answer["pagination"]["total"]
-            found += [{**item, "kind": "task"} for item in answer["items"]]
-    shown = found[:_OPEN]
-    listed = [one for one in shown if one["kind"] == "task"]
+            items += [{**item, "kind": "task"} for item in answer["items"]]
+    open_items = items[:_OPEN]
+    listed = [item for item in open_items if item["kind"] == "task"]
     add_times(context, listed)
-    return shown, tasks - len(listed)
+    return open_items, tasks - len(listed)
 
 
 def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:

@@ -80,9 +80,9 @@ class PageRequest:
 
     def slice(self, rows: list[ListItem], limit: int = PAGE_ROWS) -> tuple[list[ListItem], dict[str, Any]]:
         """Return the rows of the requested page, and its pagination."""
-        shown = rows[self.offset : self.offset + limit]
-        has_more = self.offset + len(shown) < len(rows)
-        return shown, {"offset": self.offset, "limit": limit, "has_more": has_more, "total": len(rows)}
+        page_rows = rows[self.offset : self.offset + limit]
+        has_more = self.offset + len(page_rows) < len(rows)
+        return page_rows, {"offset": self.offset, "limit": limit, "has_more": has_more, "total": len(rows)}
 
 
 class PageContext:
@@ -119,11 +119,11 @@ class PageContext:
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool without empty arguments and without a character budget, since pages have limits of their own."""
-        sent = {name.rstrip("_"): value for name, value in arguments.items() if value not in (None, "")}
+        sent_arguments = {name.rstrip("_"): value for name, value in arguments.items() if value not in (None, "")}
         operation = catalog.find(tool)
         if operation is not None and operation.budget_of is not None:
-            sent.setdefault("max_chars", 0)
-        return self.call_as_reader(operation or tool, sent)
+            sent_arguments.setdefault("max_chars", 0)
+        return self.call_as_reader(operation or tool, sent_arguments)
 
     def call_as_reader(self, tool: str | Operation, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool in the name of the token that signed the browser in."""
@@ -194,7 +194,7 @@ class PageContext:
         return HTMLResponse(text, status)
 
     def error_page(self, request: PageRequest, error: MossError) -> Response:
-        listed = next((one for one in LISTS if request.full_path.startswith(self.base + one["path"])), None)
+        listed = next((entry for entry in LISTS if request.full_path.startswith(self.base + entry["path"])), None)
         family = listed["name"] if listed else ""
         return self.page(request, "refused.html", family=family, status=error.status, error=error, list=listed)
 

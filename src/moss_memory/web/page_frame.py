@@ -28,8 +28,8 @@ def build_frame(context: PageContext, request: PageRequest) -> dict[str, Any]:
     workspace = request.query.get("workspace", "")
     try:
         activity = load_activity(context, request, workspace)
-        found = load_workspaces(context, request)
-        names, total = [one["workspace"] for one in found["workspaces"]], found["total"]
+        recent = load_workspaces(context, request)
+        names, total = [row["workspace"] for row in recent["workspaces"]], recent["total"]
         trouble = ""
     except MossError as error:
         activity, names, trouble = {"counts": {}, "seq": 0}, [], error.message
@@ -68,5 +68,5 @@ def workspace_in_view(context: PageContext, request: PageRequest, family: str) -
     """Return the workspace of a page: the chosen one, or the last changed with data of this family."""
     if "workspace" in request.query:
         return request.query["workspace"]
-    found = load_workspaces(context, request)["workspaces"]
-    return str(next((one["workspace"] for one in found if family in one["holds"]), "default"))
+    rows = load_workspaces(context, request)["workspaces"]
+    return str(next((row["workspace"] for row in rows if family in row["holds"]), "default"))

@@ -46,9 +46,9 @@ _SEARCHED_BYTES = 3
 def find_palette_items(context: PageContext, request: PageRequest) -> Response:
     """Return the rows whose names have all words of `q`, as JSON; without `q` the last changed ones."""
     words = _WORD.findall(request.query.get("q", "")[:200].casefold())[:_MAX_WORDS]
-    names = [one["workspace"] for one in load_workspaces(context, request)["workspaces"]]
+    names = [row["workspace"] for row in load_workspaces(context, request)["workspaces"]]
     found_names = [name for name in names if _matches(_WORD.findall(name.casefold()), words)][:_OF_EACH]
-    pages = [one for one in _PAGES if words and _matches(one[0].casefold().split(), words)][:_OF_EACH]
+    pages = [page for page in _PAGES if words and _matches(page[0].casefold().split(), words)][:_OF_EACH]
     items = [_item("hollow", title, "page", path) for title, path in pages]
     items += [_item("hollow", name, "workspace", "/" + query_of(workspace=name)) for name in found_names]
     items += _find_by_name(context, request, words) if words else _latest(context)
@@ -65,23 +65,23 @@ def _find_by_name(context: PageContext, request: PageRequest, words: list[str]) 
     A search costs the more, the more texts have a word, so it is left out if names are enough or a word is short.
     """
     names = context.cached(request, "names", {}, lambda: _load_names(context))
-    found = dict(islice(((key, item) for parts, key, item in names if _matches(parts, words)), _HITS))
-    if len(found) < _HITS and all(len(word.encode()) >= _SEARCHED_BYTES for word in words):
+    items_by_key = dict(islice(((key, item) for parts, key, item in names if _matches(parts, words)), _HITS))
+    if len(items_by_key) < _HITS and all(len(word.encode()) >= _SEARCHED_BYTES for word in words):
         for key, item in _search(context, words):
-            found.setdefault(key, item)
-    return list(found.values())[:_HITS]
+            items_by_key.setdefault(key, item)
+    return list(items_by_key.values())[:_HITS]
 
 
 def _load_names(context: PageContext) -> list[tuple[list[str], str, dict[str, str]]]:
     """Return the last changed rows: the words of each name, its address, and its item."""
     dots = context.store.read(map_rows, what="names", most=_NAMES)
-    found = []
+    names = []
     for dot in dots:
         if dot["family"] in _TYPES.values():
             address = dot_address(dot)
             item = _item(dot["family"], dot["title"], f"{dot['kind']} · {dot['workspace']}", address)
-            found.append((_WORD.findall(dot["title"].casefold()), address, item))
-    return found
+            names.append((_WORD.findall(dot["title"].casefold()), address, item))
+    return names
 
 
 def _search(context: PageContext, words: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -108,9 +108,9 @@ def _latest(context: PageContext) -> list[dict[str, Any]]:
     except MossError:
         return []  # capsules are turned off
     items = []
-    for one in capsules:
-        title = one.get("title") or one.get("name") or "Untitled"
-        items.append(_item("capsule", title, f"capsule · {one['workspace']}", f"/capsules/{one['id']}"))
+    for capsule in capsules:
+        title = capsule.get("title") or capsule.get("name") or "Untitled"
+        items.append(_item("capsule", title, f"capsule · {capsule['workspace']}", f"/capsules/{capsule['id']}"))
     return items
 
 

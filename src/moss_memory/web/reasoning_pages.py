@@ -36,8 +36,8 @@ def show_graph(context: PageContext, request: PageRequest) -> Response:
     branch = _branch_in_view(context, request, workspace)
     doc = request.query.get("doc", "graph")
     other = request.query.get("compare", "")
-    shown = load_graph(context, workspace, branch, doc)
-    difference = mark_differences(context, workspace, branch, other, doc, shown) if other and other != branch else None
+    graph = load_graph(context, workspace, branch, doc)
+    difference = mark_differences(context, workspace, branch, other, doc, graph) if other and other != branch else None
     return context.page(
         request,
         "reasoning.html",
@@ -47,11 +47,11 @@ def show_graph(context: PageContext, request: PageRequest) -> Response:
         branch=branch,
         other=other,
         doc=doc,
-        graph=shown,
+        graph=graph,
         difference=difference,
-        counts=_counts(shown["nodes"]),
-        conflicts=_conflicts(context, workspace, branch, doc, shown["nodes"]),
-        base_of={one["name"]: one["base_branch"] for one in branches},
+        counts=_counts(graph["nodes"]),
+        conflicts=_conflicts(context, workspace, branch, doc, graph["nodes"]),
+        base_of={row["name"]: row["base_branch"] for row in branches},
     )
 
 
@@ -68,12 +68,12 @@ def _branch_in_view(context: PageContext, request: PageRequest, workspace: str) 
 def _branches(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     """Return the branches; branches of tasks and plans are last."""
     try:
-        found = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES_MAX, max_chars=_MAX_CHARS)
+        answer = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES_MAX, max_chars=_MAX_CHARS)
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
         return []
-    return sorted(found["branches"], key=lambda one: one["name"].startswith(_WORK_PREFIXES))
+    return sorted(answer["branches"], key=lambda row: row["name"].startswith(_WORK_PREFIXES))
 
 
 def _counts(nodes: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -85,11 +85,11 @@ def _counts(nodes: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
 def _conflicts(
     context: PageContext, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    found = context.call(
+    conflicts = context.call(
         "branchmind_graph_conflicts", workspace=workspace, into=branch, doc=doc, status="open", limit=_CONFLICTS_MAX
     )["conflicts"]
     titles = {node["id"]: node["title"] for node in nodes}
-    return [{**one, "title": _title(one["key"], titles)} for one in found]
+    return [{**conflict, "title": _title(conflict["key"], titles)} for conflict in conflicts]
 
 
 def _title(key: Any, titles: dict[str, str]) -> str:
@@ -101,19 +101,19 @@ def _title(key: Any, titles: dict[str, str]) -> str:
 
 def show_conflict(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
-    shown = context.call(
+    conflict = context.call(
         "branchmind_graph_conflict_show", workspace=workspace, conflict_id=request.path["id"], max_chars=_MAX_CHARS
     )["conflict"]
     sides = [
-        {"title": "Both began with", "state": shown["base"], "choice": ""},
-        {"title": shown["into_branch"], "state": shown["into"], "choice": "use_into"},
-        {"title": shown["from_branch"], "state": shown["from"], "choice": "use_from"},
+        {"title": "Both began with", "state": conflict["base"], "choice": ""},
+        {"title": conflict["into_branch"], "state": conflict["into"], "choice": "use_into"},
+        {"title": conflict["from_branch"], "state": conflict["from"], "choice": "use_from"},
     ]
-    for side, branch in ((sides[1], shown["into_branch"]), (sides[2], shown["from_branch"])):
-        side["written"] = _last_written(context, workspace, branch, shown)
+    for side, branch in ((sides[1], conflict["into_branch"]), (sides[2], conflict["from_branch"])):
+        side["written"] = _last_written(context, workspace, branch, conflict)
     titles = [side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")]
-    title = titles[0] if titles else _title(shown["key"], {})
-    content = {"conflict": shown, "title": title, "sides": sides}
+    title = titles[0] if titles else _title(conflict["key"], {})
+    content = {"conflict": conflict, "title": title, "sides": sides}
     return context.page(request, "conflict.html", family="reasoning", place=workspace, **content)
 
 
@@ -135,8 +135,8 @@ def resolve_conflict(context: PageContext, request: PageRequest) -> Response:
     content = None
     if resolution == "use_content":
         content = {name: value for name in ("type", "title", "text", "status") if (value := request.form.get(name))}
-    given = {"conflict_id": key, "resolution": resolution, "content": content}
-    context.call("branchmind_graph_conflict_resolve", workspace=workspace, **given)
+    arguments = {"conflict_id": key, "resolution": resolution, "content": content}
+    context.call("branchmind_graph_conflict_resolve", workspace=workspace, **arguments)
     return context.redirect(f"/reasoning/conflicts/{key}", workspace=workspace, notice="settled")
 
 
@@ -158,7 +158,7 @@ def show_log(context: PageContext, request: PageRequest) -> Response:
         return _empty_page(context, request, workspace)
     branch = _branch_in_view(context, request, workspace)
     listed = context.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_MAX_CHARS)["docs"]
-    docs = [one for one in listed if not one["doc"].endswith("graph")]
+    docs = [row for row in listed if not row["doc"].endswith("graph")]
     doc = request.query.get("doc") or "notes"
     cursor, chosen = parse_number(request.query.get("cursor")), parse_number(request.query.get("entry"))
     answer = context.call(
@@ -189,13 +189,13 @@ def show_log(context: PageContext, request: PageRequest) -> Response:
 
 def _render_entries(entries: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
     """Return entries with part of their content as HTML; after too much text on a page, only with their beginning."""
-    left = _RENDERED_CHARS
+    free_chars = _RENDERED_CHARS
     for entry in entries:
         text = entry.get("content") or ""
-        if len(text) > left and len(entries) > 1:
+        if len(text) > free_chars and len(entries) > 1:
             text = text[:_BEGINNING_CHARS]
         part = Part(text, number)
-        left -= len(part.text)
-        more = len(entry.get("content") or "") - len(part.text)
-        entry |= {"part": part, "html": MarkdownDocument(part.text).html, "more": more}
+        free_chars -= len(part.text)
+        hidden_chars = len(entry.get("content") or "") - len(part.text)
+        entry |= {"part": part, "html": MarkdownDocument(part.text).html, "more": hidden_chars}
     return entries

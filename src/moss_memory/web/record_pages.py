@@ -48,7 +48,10 @@ def list_entities(context: PageContext, request: PageRequest) -> Response:
 def _titles(context: PageContext) -> dict[str, str]:
     from moss_memory.tools.record.capabilities import registry_of
 
-    return {one.entity_type: one.title for one in registry_of(context.store.config.home).capabilities.values()}
+    return {
+        capability.entity_type: capability.title
+        for capability in registry_of(context.store.config.home).capabilities.values()
+    }
 
 
 def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:
@@ -68,47 +71,51 @@ def show_entity(context: PageContext, request: PageRequest) -> Response:
     key = request.path["id"]
     filters = request.query_values("workspace", "as_of")
     parts = {"include_snapshots": True, "include_provenance": True, "limit": 1}
-    found = context.call("retrieve_entities", entity_id=key, **filters, **parts)["entities"]
-    if not found:
+    entities = context.call("retrieve_entities", entity_id=key, **filters, **parts)["entities"]
+    if not entities:
         raise MossError("NOT_FOUND", "there is no such entity")
-    entity = found[0]
+    entity = entities[0]
     _set_title(entity, _titles(context))
     events = context.call("list_timeline_events", entity_id=key, workspace=entity["workspace"], limit=_EVENTS)
-    shown = value_view(request, entity["snapshot"])
-    return context.page(request, "entity.html", family="record", entity=entity, **shown, events=events["events"])
+    view = value_view(request, entity["snapshot"])
+    return context.page(request, "entity.html", family="record", entity=entity, **view, events=events["events"])
 
 
 def _with_entities(context: PageContext, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     titles = _titles(context)
-    known: dict[tuple[str, str], dict[str, str]] = {}
+    descriptions: dict[tuple[str, str], dict[str, str]] = {}
     for event in events:
         workspace = event["workspace"]
         for key in event["entity_ids"]:
-            if (key, workspace) not in known:
-                known[key, workspace] = _title_of(context, key, workspace, titles)
-        event["entities"] = [{"id": key, **known[key, workspace]} for key in event["entity_ids"]]
+            if (key, workspace) not in descriptions:
+                descriptions[key, workspace] = _title_of(context, key, workspace, titles)
+        event["entities"] = [{"id": key, **descriptions[key, workspace]} for key in event["entity_ids"]]
     return events
 
 
 def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, str]) -> dict[str, str]:
-    found = context.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
-    if not found:
+    entities = context.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
+    if not entities:
         return {"title": key, "summary": ""}
-    _set_title(found[0], titles)
-    return {"title": str(found[0]["title"]), "summary": found[0]["summary"]}
+    _set_title(entities[0], titles)
+    return {"title": str(entities[0]["title"]), "summary": entities[0]["summary"]}
 
 
 def show_record(context: PageContext, request: PageRequest) -> Response:
     key = request.path["id"]
-    found = context.call("retrieve_records", ids=[key], **request.query_values("workspace"))["records"]
-    if not found:
+    records = context.call("retrieve_records", ids=[key], **request.query_values("workspace"))["records"]
+    if not records:
         raise MossError("NOT_FOUND", "there is no such record")
-    events = context.call("list_timeline_events", source_record_id=key, workspace=found[0]["workspace"], limit=_EVENTS)
+    events = context.call(
+        "list_timeline_events", source_record_id=key, workspace=records[0]["workspace"], limit=_EVENTS
+    )
     entities = {
-        one["id"]: one["title"] for event in _with_entities(context, events["events"]) for one in event["entities"]
+        entity["id"]: entity["title"]
+        for event in _with_entities(context, events["events"])
+        for entity in event["entities"]
     }
-    shown = value_view(request, found[0]["properties"])
-    return context.page(request, "record.html", family="record", record=found[0], entities=entities, **shown)
+    view = value_view(request, records[0]["properties"])
+    return context.page(request, "record.html", family="record", record=records[0], entities=entities, **view)
 
 
 def show_timeline(context: PageContext, request: PageRequest) -> Response:
@@ -145,12 +152,12 @@ def _with_observed(context: PageContext, rows: list[dict[str, Any]]) -> list[dic
     """Return the rows of the timeline with the title and the summary line of the record that reports them."""
     titles = _titles(context)
     ids = sorted({row["source_record_id"] for row in rows})
-    found = context.call("retrieve_records", ids=ids, limit=_EVENTS)["records"] if ids else []
-    records = {(record["workspace"], record["id"]): record for record in found}
+    stored_records = context.call("retrieve_records", ids=ids, limit=_EVENTS)["records"] if ids else []
+    records = {(record["workspace"], record["id"]): record for record in stored_records}
     for row in rows:
         record = records.get((row["workspace"], row["source_record_id"]), {"type": row["subject"], "properties": {}})
-        shown = {"entity_type": record["type"], "snapshot": record["properties"], "entity_id": row["entity_ids"][0]}
-        _set_title(shown, titles)
+        entity = {"entity_type": record["type"], "snapshot": record["properties"], "entity_id": row["entity_ids"][0]}
+        _set_title(entity, titles)
         # The record has the state after the last change, not the state at creation.
-        row |= {"title": shown["title"], "summary": "" if row["deeds"] == ["created"] else shown["summary"]}
+        row |= {"title": entity["title"], "summary": "" if row["deeds"] == ["created"] else entity["summary"]}
     return rows

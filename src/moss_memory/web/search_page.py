@@ -66,7 +66,9 @@ def show_search(context: PageContext, request: PageRequest) -> Response:
         error=error,
         answer=answer,
         pagination=answer["pagination"],
-        toggled=lambda kind: ",".join(one for one in [*kinds, kind] if not (one == kind and kind in kinds)),
+        toggled=lambda kind: ",".join(
+            selected for selected in [*kinds, kind] if not (selected == kind and kind in kinds)
+        ),
     )
 
 
@@ -105,10 +107,10 @@ def mark_matches(snippet: str) -> Markup:
 def mark_title(title: str, question: str) -> Markup:
     """Return the beginning of a title with the words of the query marked, and the words that begin with them."""
     words = tuple(word for word in _WORDS.findall(question.casefold()) if len(word) >= _MIN_WORD_CHARS)
-    shown = title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 1] + "…"
+    shortened = title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 1] + "…"
     return Markup("").join(
         Markup("<mark>{}</mark>").format(part) if words and part.casefold().startswith(words) else escape(part)
-        for part in _PARTS.split(shown)
+        for part in _PARTS.split(shortened)
     )
 
 

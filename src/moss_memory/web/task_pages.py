@@ -26,14 +26,14 @@ def show_board(context: PageContext, request: PageRequest) -> Response:
     """Show the tasks of a workspace, or of all of them, by status, and the plans."""
     workspace = request.query.get("workspace", "")
     filters = request.query_values("parent", "tag")
-    only = request.query.get("status", "")
-    shown = [column for column in _COLUMNS if not only or column[0] == only]
+    only_status = request.query.get("status", "")
+    chosen_columns = [column for column in _COLUMNS if not only_status or column[0] == only_status]
     plans = _plans(context, workspace)
     progress = _progress(context, plans)
     paging = context.paging(request, _CARDS)
     columns = [
         {"status": status, "title": title, **load_tasks(context, workspace, status, filters, **paging)}
-        for status, title in shown
+        for status, title in chosen_columns
     ]
     for column in columns:
         for card in column["items"]:
@@ -69,23 +69,23 @@ def load_tasks(
 def _plans(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     if not workspace:
         return context.store.read(plans_everywhere, what="plans", limit=_PLANS)
-    found = context.call("tasks_list", workspace=workspace, kind="plan", limit=_PLANS, max_chars=_MAX_CHARS)["items"]
-    return [{**plan, "workspace": workspace} for plan in found]
+    plans = context.call("tasks_list", workspace=workspace, kind="plan", limit=_PLANS, max_chars=_MAX_CHARS)["items"]
+    return [{**plan, "workspace": workspace} for plan in plans]
 
 
 def _progress(context: PageContext, plans: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    progress: dict[tuple[str, str], dict[str, Any]] = {}
     for plan in plans:
         workspace = plan["workspace"]
-        shown = context.call("tasks_show", workspace=workspace, target=plan["id"], max_chars=_MAX_CHARS)
-        found |= {(workspace, task["id"]): {**task, "plan": plan["id"]} for task in shown.get("tasks", [])}
-    return found
+        answer = context.call("tasks_show", workspace=workspace, target=plan["id"], max_chars=_MAX_CHARS)
+        progress |= {(workspace, task["id"]): {**task, "plan": plan["id"]} for task in answer.get("tasks", [])}
+    return progress
 
 
 def _with_tasks(plan: dict[str, Any], progress: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
     own_workspace = plan["workspace"]
     tasks = [
-        one for (workspace, _), one in progress.items() if workspace == own_workspace and one["plan"] == plan["id"]
+        task for (workspace, _), task in progress.items() if workspace == own_workspace and task["plan"] == plan["id"]
     ]
     return {**plan, "tasks": tasks}
 
@@ -96,8 +96,8 @@ def _add_claims(context: PageContext, columns: list[dict[str, Any]]) -> None:
         task = context.call("tasks_show", workspace=card["workspace"], target=card["id"], max_chars=_MAX_CHARS)
         card["agent"] = task.get("agent")
         card["blocked"] = any(step["status"] == "blocked" for step in task["steps"])
-        done = sum(step["status"] == "done" for step in task["steps"])
-        card["progress"] = card["progress"] or {"steps_done": done, "steps_total": len(task["steps"])}
+        done_steps = sum(step["status"] == "done" for step in task["steps"])
+        card["progress"] = card["progress"] or {"steps_done": done_steps, "steps_total": len(task["steps"])}
 
 
 def add_times(context: PageContext, cards: list[dict[str, Any]]) -> None:

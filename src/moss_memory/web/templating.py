@@ -89,8 +89,8 @@ def step_number(path: str) -> str:
 
 def plain_steps(text: str) -> str:
     """Return a text for agents with the paths of steps as numbers, and times for people."""
-    plain = _STEP_PATH.sub(lambda found: f"step {step_number(found[0])}", text)
-    return _TIME_IN_TEXT.sub(lambda found: when(datetime.fromisoformat(found[0]).timestamp()), plain)
+    plain = _STEP_PATH.sub(lambda match: f"step {step_number(match[0])}", text)
+    return _TIME_IN_TEXT.sub(lambda match: when(datetime.fromisoformat(match[0]).timestamp()), plain)
 
 
 def make_link(base: str) -> Callable[..., str]:
@@ -119,8 +119,8 @@ def unfiltered(request: PageRequest) -> str:
 
 
 def query_of(**values: Any) -> str:
-    given = {name: value for name, value in values.items() if value not in (None, "", False)}
-    return f"?{urlencode(given)}" if given else ""
+    parameters = {name: value for name, value in values.items() if value not in (None, "", False)}
+    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 def ago(seconds: float, now: float) -> str:
@@ -167,10 +167,10 @@ def seconds_of(written: str) -> float | None:
     if written[10:19] in ("", "T00:00:00"):
         return None
     try:
-        found = datetime.fromisoformat(written)
+        moment = datetime.fromisoformat(written)
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def who(actor: str) -> str:

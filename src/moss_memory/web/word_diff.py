@@ -24,14 +24,14 @@ def word_difference(old: str, new: str, max_steps: int = LINE_STEPS) -> list[dic
     """Return the lines of `difference`, each with its text in `parts`, of which some are `changed`."""
     lines = difference(old, new, max_steps)
     groups = 0
-    at = 0
-    while at < len(lines):
-        middle = _end_of(lines, at, "removed")
+    index = 0
+    while index < len(lines):
+        middle = _end_of(lines, index, "removed")
         end = _end_of(lines, middle, "added")
-        if at < middle < end and groups < _MAX_GROUPS:
+        if index < middle < end and groups < _MAX_GROUPS:
             groups += 1
-            _mark(lines[at:middle], lines[middle:end])
-        at = max(end, at + 1)
+            _mark(lines[index:middle], lines[middle:end])
+        index = max(end, index + 1)
     for line in lines:
         line.setdefault("parts", [{"text": line["text"], "changed": False}])
     return lines
@@ -46,21 +46,23 @@ def _end_of(lines: list[dict[str, Any]], start: int, kind: str) -> int:
 
 def _mark(removed: list[dict[str, Any]], added: list[dict[str, Any]]) -> None:
     """Set the parts of lines that replace each other."""
-    old, new = [_TOKENS.findall("\n".join(line["text"] for line in lines)) for lines in (removed, added)]
-    if len(old) + len(new) > _MAX_TOKENS:
+    old_tokens, new_tokens = [_TOKENS.findall("\n".join(line["text"] for line in lines)) for lines in (removed, added)]
+    if len(old_tokens) + len(new_tokens) > _MAX_TOKENS:
         return
     try:
-        changes = changes_between(old, new, _MAX_STEPS)
+        changes = changes_between(old_tokens, new_tokens, _MAX_STEPS)
     except TooDifferentError:
         return
-    is_changed_old, is_changed_new = [False] * len(old), [False] * len(new)
+    is_changed_old, is_changed_new = [False] * len(old_tokens), [False] * len(new_tokens)
     for start, end, new_start, new_end in changes:
         is_changed_old[start:end] = [True] * (end - start)
         is_changed_new[new_start:new_end] = [True] * (new_end - new_start)
-    kept = sum(len(token) for token, changed in zip(old, is_changed_old, strict=True) if not changed and token.strip())
-    if kept < _MIN_COMMON_SHARE * max(sum(map(len, old)), sum(map(len, new))):
+    common_chars = sum(
+        len(token) for token, changed in zip(old_tokens, is_changed_old, strict=True) if not changed and token.strip()
+    )
+    if common_chars < _MIN_COMMON_SHARE * max(sum(map(len, old_tokens)), sum(map(len, new_tokens))):
         return
-    for lines, tokens, marks in ((removed, old, is_changed_old), (added, new, is_changed_new)):
+    for lines, tokens, marks in ((removed, old_tokens, is_changed_old), (added, new_tokens, is_changed_new)):
         for line, parts in zip(lines, _split(tokens, marks), strict=True):
             line["parts"] = parts
 

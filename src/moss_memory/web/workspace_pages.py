@@ -13,16 +13,16 @@ _MOST = 500
 
 def list_workspaces(context: PageContext, request: PageRequest) -> Response:
     """List the workspaces whose name contains the query's text, last changed first."""
-    found = load_workspaces(context, request, _MOST)
-    wanted = request.query.get("name", "").strip().casefold()
-    matching = [one for one in found["workspaces"] if wanted in one["workspace"].casefold()]
-    shown, pagination = request.slice(matching)
+    recent = load_workspaces(context, request, _MOST)
+    fragment = request.query.get("name", "").strip().casefold()
+    matching = [row for row in recent["workspaces"] if fragment in row["workspace"].casefold()]
+    page_rows, pagination = request.slice(matching)
     return context.page(
         request,
         "workspaces.html",
-        items=shown,
+        items=page_rows,
         pagination=pagination,
         filters=request.query_values("name"),
-        left_out=found["total"] - len(found["workspaces"]),
+        left_out=recent["total"] - len(recent["workspaces"]),
         families=FAMILIES,
     )

@@ -441,5 +441,5 @@ _ALL = (
     ),
 )
 
-BUILT_IN = {one.name: one for one in _ALL}
+BUILT_IN = {built_in.name: built_in for built_in in _ALL}
 """Commands by their words."""

@@ -97,8 +97,8 @@ class Command:
 
     def _parse_option(self, request: CommandRequest, word: str, queue: list[str]) -> None:
         """Parse one option and remove its value from the queue."""
-        shown, has_value, value = word[2:].partition("=")
-        name = shown.replace("-", "_")
+        typed_name, has_value, value = word[2:].partition("=")
+        name = typed_name.replace("-", "_")
         option = self.options.get(name)
         if option is None and name.startswith("no_") and not has_value:
             option, value, has_value = self.options.get(name[3:]), "false", "="
@@ -123,19 +123,19 @@ class Command:
             self._set_extra(request, option, value)
             return
         arguments, argument = request.arguments, option.argument
-        before = arguments.get(argument)
-        if argument in arguments and not (option.kind in MANY and isinstance(before, (list, dict))):
+        previous = arguments.get(argument)
+        if argument in arguments and not (option.kind in MANY and isinstance(previous, (list, dict))):
             if argument in self.operation.aliases.values():
-                names = " and ".join(one.flag for one in self.options.values() if one.argument == argument)
+                names = " and ".join(alias.flag for alias in self.options.values() if alias.argument == argument)
                 raise UsageError(f"{names} mean the same; give one of them, and once")
             raise UsageError(f"{option.flag} is given twice")
         if option.kind == "item":
             address = address_from(value)
-            arguments[argument] = [*(before or ()), address]
+            arguments[argument] = [*(previous or ()), address]
             if "workspace" in address:
                 request.ambiguous_addresses.append(address)
         else:
-            arguments[argument] = _convert(option, value, before)
+            arguments[argument] = _convert(option, value, previous)
 
     def _set_extra(self, request: CommandRequest, option: Option, value: str) -> None:
         if option.kind == "extra_integer":
@@ -155,8 +155,8 @@ class Command:
 
     def require(self, request: CommandRequest) -> None:
         """Refuse a request that lacks an argument which neither an option nor stdin gives."""
-        given = (*request.arguments, self.text, *self.operation.cli.inferred)
-        needed = [name for name in self.operation.required if name not in given]
+        available = (*request.arguments, self.text, *self.operation.cli.inferred)
+        needed = [name for name in self.operation.required if name not in available]
         if not needed:
             return
         if needed[0] == ITEMS == self.positional:
@@ -167,16 +167,16 @@ class Command:
         raise UsageError(f"{missing} by `moss {self.words}`{example}", command=self.words)
 
 
-def _convert(option: Option, value: str, before: Any) -> Any:
-    """Return the value of an option from a word; `before` is that of the words before, None if this is the first."""
+def _convert(option: Option, value: str, previous: Any) -> Any:
+    """Return the value of an option from a word; `previous` is that of the words before, None if this is the first."""
     if option.kind == "list":
-        return [*(before or ()), *list_from(value)]
+        return [*(previous or ()), *list_from(value)]
     if option.kind == "sentences":
-        return [*(before or ()), *list_from(value, separator="")]
+        return [*(previous or ()), *list_from(value, separator="")]
     if option.kind == "titles" and not value.lstrip().startswith(("[", "@")):
-        return [*(before or ()), {"title": value}]
+        return [*(previous or ()), {"title": value}]
     if option.kind == "pairs":
-        return pairs_from(value, option.flag, before or {})
+        return pairs_from(value, option.flag, previous or {})
     if option.kind in ("object", "items", "titles"):
         return object_from(value, option.schema, option.flag)
     return read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))

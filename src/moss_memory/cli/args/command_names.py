@@ -19,7 +19,7 @@ def words_of(tool: str) -> str:
 
 def all_words_of(tool: str) -> list[str]:
     """Return every name of a tool's command, the shortest first; empty if the command is hidden."""
-    return [words for words, named in COMMANDS.items() if named == tool]
+    return [words for words, name in COMMANDS.items() if name == tool]
 
 
 def group_of(tool: str) -> str:

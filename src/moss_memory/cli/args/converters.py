@@ -54,11 +54,11 @@ def list_from(text: str, *, separator: str = ",") -> list[Any]:
         import json
 
         try:
-            found = json.loads(text)
+            values = json.loads(text)
         except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, list):
-            return found
+            values = None
+        if isinstance(values, list):
+            return values
     return text.split(separator) if separator else [text]
 
 
@@ -119,17 +119,17 @@ def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
     """
     name, equals, value = text.partition("=")
     if text.lstrip().startswith(("{", "[")) or text.startswith("@"):
-        found = object_from(text, {}, flag)
+        pairs = object_from(text, {}, flag)
     elif not name or not equals:
         raise UsageError(f"{flag} needs NAME=VALUE, JSON, or @FILE with JSON in it, not {text!r}")
     else:
-        found = {name: value}
-    if not isinstance(found, dict):
-        return found
-    twice = next((name for name in found if name in before), None)
+        pairs = {name: value}
+    if not isinstance(pairs, dict):
+        return pairs
+    twice = next((name for name in pairs if name in before), None)
     if twice is not None:
         raise UsageError(f"{flag} gives {twice!r} twice")
-    return {**before, **found}
+    return {**before, **pairs}
 
 
 def names_itself(schema: dict[str, Any]) -> bool:

@@ -49,9 +49,9 @@ def suggest_word(word: str, known: Iterable[str]) -> str:
     return _did_you_mean(_translate(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE))
 
 
-def _did_you_mean(found: list[str]) -> str:
-    *others, last = found or [""]
-    return f"; did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if found else ""
+def _did_you_mean(names: list[str]) -> str:
+    *others, last = names or [""]
+    return f"; did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if names else ""
 
 
 def _translate(word: str, names: list[str]) -> list[str]:
@@ -62,20 +62,20 @@ def _translate(word: str, names: list[str]) -> list[str]:
         return [name for name in names if name == words_of(word)]
     family, _, verb = word.rpartition(" ")
     rows = [row for row in SYNONYMS if verb in row]
-    candidates = [f"{family} {other}".strip() for row in rows for other in row]
-    found = [name for name in candidates if name in names][:1]
+    candidates = [f"{family} {synonym}".strip() for row in rows for synonym in row]
+    matches = [name for name in candidates if name in names][:1]
     grouped = [] if family else [name for name in names if name.endswith(f" {word}")]
-    return [*found, *(name for name in grouped if not name.startswith(("capsule ", "artifact ")) or not found)]
+    return [*matches, *(name for name in grouped if not name.startswith(("capsule ", "artifact ")) or not matches)]
 
 
 def unknown_option(word: str, command: Command) -> UsageError:
     """Return the refusal of an option, with the command that has it or the most similar option."""
-    shown = word.partition("=")[0]
-    known = [option.flag for option in command.options.values()]
-    longer = [flag for flag in known if flag == f"{shown}s" or flag.endswith(f"-{shown[2:]}")]
-    elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
-    hint = f"; `moss {elsewhere}` has it" if elsewhere else _did_you_mean(longer) or suggest_word(shown, known)
-    return UsageError(f"unknown option {shown}{hint}")
+    option_name = word.partition("=")[0]
+    flags = [option.flag for option in command.options.values()]
+    longer = [flag for flag in flags if flag == f"{option_name}s" or flag.endswith(f"-{option_name[2:]}")]
+    elsewhere = "" if longer else _command_with(option_name[2:].replace("-", "_"), command)
+    hint = f"; `moss {elsewhere}` has it" if elsewhere else _did_you_mean(longer) or suggest_word(option_name, flags)
+    return UsageError(f"unknown option {option_name}{hint}")
 
 
 def _command_with(argument: str, command: Command) -> str:
@@ -84,15 +84,15 @@ def _command_with(argument: str, command: Command) -> str:
 
     from .command_names import group_of, words_of
 
-    own = command.operation
-    family, _, verb = own.name.partition("_")
-    found = []
-    for other in catalog.operations():
-        related = other.name.endswith("_" + verb) if other.mutates else not own.mutates
-        if related and family in ("moss", other.name.partition("_")[0]) and argument in other.parameters:
-            found.append(other.name)
-    found.sort(key=lambda name: (not name.endswith("_" + verb), group_of(name) != group_of(own.name)))
-    return f"{words_of(found[0])} --{argument.replace('_', '-')}" if found else ""
+    operation = command.operation
+    family, _, verb = operation.name.partition("_")
+    names = []
+    for candidate in catalog.operations():
+        related = candidate.name.endswith("_" + verb) if candidate.mutates else not operation.mutates
+        if related and family in ("moss", candidate.name.partition("_")[0]) and argument in candidate.parameters:
+            names.append(candidate.name)
+    names.sort(key=lambda name: (not name.endswith("_" + verb), group_of(name) != group_of(operation.name)))
+    return f"{words_of(names[0])} --{argument.replace('_', '-')}" if names else ""
 
 
 def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageError:

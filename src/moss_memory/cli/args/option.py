@@ -136,9 +136,11 @@ def _extra_options(command: Command) -> list[Option]:
         means = "age in days, weeks: 7d, 2w"
         extras.append(Option("older_than", "age", means, argument="older_than_days"))
     if command.text:
-        what = "JSON" if kind_of(parameters[command.text]) in ("object", "items") else "the text"
-        extras.append(Option("file", "extra", f"read {what} from this file (- is stdin)"))
+        content = "JSON" if kind_of(parameters[command.text]) in ("object", "items") else "the text"
+        extras.append(Option("file", "extra", f"read {content} from this file (- is stdin)"))
     if cli.prints_text:
         extras.append(Option("text", "switch", "print only the stored text, instead of JSON"))
-    extras += [Option(name, _EXTRA_KINDS[one["type"]], one["description"]) for name, one in cli.options.items()]
+    extras += [
+        Option(name, _EXTRA_KINDS[schema["type"]], schema["description"]) for name, schema in cli.options.items()
+    ]
     return extras

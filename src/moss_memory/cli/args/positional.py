@@ -101,18 +101,18 @@ def _assign_address(command: Command, request: CommandRequest, word: str) -> Non
     is_new = command.positional == NAMED
     if is_new and word.endswith(_FILES) and "file" not in request.cli_options:
         raise _unexpected_word(word, command)
-    read = name_from if is_new else address_from
-    address = read(word, workspace_given="workspace" in request.arguments)
+    convert = name_from if is_new else address_from
+    address = convert(word, workspace_given="workspace" in request.arguments)
     _merge(request, address)
     if "workspace" in address:
         request.ambiguous_addresses.append(request.arguments)
 
 
-def _merge(request: CommandRequest, given: dict[str, str]) -> None:
-    for argument in given:
+def _merge(request: CommandRequest, values: dict[str, str]) -> None:
+    for argument in values:
         if argument in request.arguments:
             raise UsageError(f"{argument} is given twice, once as {flag_of(argument)}")
-    request.arguments.update(given)
+    request.arguments.update(values)
 
 
 def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
@@ -127,8 +127,8 @@ def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
         if not any(command.options[name].kind in _LISTS for name in empty):
             raise _unexpected_word(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
         # A list takes the words that the others leave: `think pin c1 c2`.
-        at = next(at for at, name in enumerate(empty) if command.options[name].kind in _LISTS)
-        empty.insert(at, empty[at])
+        index = next(index for index, name in enumerate(empty) if command.options[name].kind in _LISTS)
+        empty.insert(index, empty[index])
     for name, word in zip(empty, words, strict=False):
         if not (name == command.text and word == "-"):
             command.set(request, command.options[name], word)

@@ -47,7 +47,7 @@ def is_silent() -> bool:
     return not is_file and not select.select((0,), (), (), PIPE_TIMEOUT_S)[0]
 
 
-def _read_all(fd: int, shown: str) -> bytes:
+def _read_all(fd: int, source: str) -> bytes:
     chunks: list[bytes] = []
     size = 0
     try:
@@ -55,21 +55,21 @@ def _read_all(fd: int, shown: str) -> bytes:
             chunks.append(chunk)
             size += len(chunk)
             if size > TEXT_MAX_BYTES:
-                raise invalid_request(f"{shown} holds more than {TEXT_MAX_BYTES} bytes; send less")
+                raise invalid_request(f"{source} holds more than {TEXT_MAX_BYTES} bytes; send less")
     except OSError as error:
         if fd == 0 and error.errno == 9:
             return b""
-        raise _unreadable(shown, error) from None
+        raise _unreadable(source, error) from None
     return b"".join(chunks)
 
 
-def _decode(content: bytes, shown: str) -> str:
+def _decode(content: bytes, source: str) -> str:
     try:
         return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise invalid_request(f"{shown} is not valid UTF-8 (byte {error.start}); convert it first") from None
+        raise invalid_request(f"{source} is not valid UTF-8 (byte {error.start}); convert it first") from None
 
 
-def _unreadable(shown: str, error: Exception) -> MossError:
+def _unreadable(source: str, error: Exception) -> MossError:
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return invalid_request(f"{shown} cannot be read: {reason}")
+    return invalid_request(f"{source} cannot be read: {reason}")

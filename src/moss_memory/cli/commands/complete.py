@@ -47,18 +47,18 @@ def _unquote(word: str) -> str:
 
 
 def _complete(words: list[str]) -> Iterator[str]:
-    *before, current = words
-    before = [word for word in before if word != "="]  # bash splits --mode=re into three words
+    *previous_words, current = words
+    previous_words = [word for word in previous_words if word != "="]  # bash splits --mode=re into three words
     flag, equals, value = current.partition("=")
     prefix = ""
     if current == "=":
         current = ""
     elif equals and flag.startswith("--"):
-        before, current, prefix = [*before, flag], value, f"{flag}="
-    if before[-1:] == ["--home"]:
+        previous_words, current, prefix = [*previous_words, flag], value, f"{flag}="
+    if previous_words[-1:] == ["--home"]:
         yield _FOLDERS
         return
-    words = before[2:] if before[:1] == ["--home"] else before
+    words = previous_words[2:] if previous_words[:1] == ["--home"] else previous_words
     if not words:
         yield from _begin_with(current, [*_first_words(), "--help", "--version", "--home"])
         return
@@ -69,7 +69,7 @@ def _complete(words: list[str]) -> Iterator[str]:
         )
     command = _find(words)
     if command is not None:
-        for line in _Completer(command, before, current).lines():
+        for line in _Completer(command, previous_words, current).lines():
             yield line if line == _FILES else prefix + line
 
 
@@ -82,8 +82,8 @@ def _find(words: list[str]) -> Command | None:
         name = " ".join(words[:count])
         if name in BUILT_IN:
             return Command(BUILT_IN[name], name)
-    found = find_command(words)
-    return None if found is None else found[0]
+    match = find_command(words)
+    return None if match is None else match[0]
 
 
 def _begin_with(current: str, values: Iterable[str]) -> Iterator[str]:
@@ -93,26 +93,30 @@ def _begin_with(current: str, values: Iterable[str]) -> Iterator[str]:
 class _Completer:
     """The candidates of one word after a command."""
 
-    def __init__(self, command: Command, before: list[str], current: str) -> None:
+    def __init__(self, command: Command, previous_words: list[str], current: str) -> None:
         self._command = command
         self._options = list(command.options.values())
-        self._before = before
+        self._previous_words = previous_words
         self._current = current
 
     def lines(self) -> Iterator[str]:
         """Yield candidates for the value of the last option, or for a positional argument and an option."""
-        previous = self._before[-1]
-        last = next((one for one in self._options if one.takes_value and previous in (one.flag, one.short)), None)
-        kind = self._positional_kind() if last is None else self._kind_of(last)
+        previous = self._previous_words[-1]
+        last_option = next(
+            (option for option in self._options if option.takes_value and previous in (option.flag, option.short)), None
+        )
+        kind = self._positional_kind() if last_option is None else self._kind_of(last_option)
         stored = self._stored(kind) if kind and not self._current.startswith("-") else []
         if stored:
             yield from (f"{value}\t" for value in stored)
-        elif last is None:
-            positionals = [one for one in self._options if one.name in (*self._command.slots, self._command.positional)]
+        elif last_option is None:
+            positionals = [
+                option for option in self._options if option.name in (*self._command.slots, self._command.positional)
+            ]
             yield from self._values(positionals)
             yield from self._flags()
         else:
-            yield from self._values([last])
+            yield from self._values([last_option])
 
     def _values(self, options: list[Option]) -> Iterator[str]:
         for option in options:
@@ -157,15 +161,17 @@ class _Completer:
         try:
             config = load_config(self._given("--home"))
             with Store(config, actor="cli") as store:
-                found = list(_values_of(store, kind, self._current, self._given("--workspace", "-w")))
+                values = list(_values_of(store, kind, self._current, self._given("--workspace", "-w")))
         except MossError:
             return []
         begin = self._current.lower()
-        return [one for one in found if one.lower().startswith(begin) and "\n" not in one and "\t" not in one]
+        return [
+            value for value in values if value.lower().startswith(begin) and "\n" not in value and "\t" not in value
+        ]
 
     def _given(self, *flags: str) -> str | None:
         """Return the value that the command line gives to an option, None if it gives none."""
-        for word, following in zip(self._before, [*self._before[1:], None], strict=True):
+        for word, following in zip(self._previous_words, [*self._previous_words[1:], None], strict=True):
             flag, equals, value = word.partition("=")
             if flag in flags:
                 return value if equals else following
@@ -180,9 +186,9 @@ def _values_of(store: Store, kind: str, current: str, workspace: str | None) -> 
     elif chosen := workspace or store.config.workspace:
         if kind != _BRANCHES:
             listed = store.call("tasks_list", {"workspace": chosen, "limit": _LIMIT})
-            yield from (one["id"] for one in listed["items"])
+            yield from (row["id"] for row in listed["items"])
         if kind != _TASKS:
-            yield from (one["name"] for one in store.call("branchmind_branch_list", {"workspace": chosen})["branches"])
+            yield from (row["name"] for row in store.call("branchmind_branch_list", {"workspace": chosen})["branches"])
 
 
 def _names(store: Store, kind: str, current: str, workspace: str | None) -> Iterator[str]:
@@ -191,11 +197,11 @@ def _names(store: Store, kind: str, current: str, workspace: str | None) -> Iter
     if workspace is not None:
         yield from _list_names(store, kind, workspace, current)
     elif slash:
-        yield from (f"{workspace_name}/{one}" for one in _list_names(store, kind, workspace_name, name))
+        yield from (f"{workspace_name}/{stored_name}" for stored_name in _list_names(store, kind, workspace_name, name))
     else:
-        own = store.config.workspace or "default"
-        yield from _list_names(store, kind, own, current)
-        yield from (f"{one}/" for one in _workspaces(store, family=kind[:-1]) if one != own)
+        own_workspace = store.config.workspace or "default"
+        yield from _list_names(store, kind, own_workspace, current)
+        yield from (f"{other}/" for other in _workspaces(store, family=kind[:-1]) if other != own_workspace)
 
 
 def _list_names(store: Store, kind: str, workspace: str, prefix: str) -> list[str]:
@@ -208,5 +214,5 @@ def _list_names(store: Store, kind: str, workspace: str, prefix: str) -> list[st
 
 
 def _workspaces(store: Store, family: str = "") -> list[str]:
-    found = store.call("moss_recent", {"limit": _LIMIT})["workspaces"]
-    return [one["workspace"] for one in found if not family or family in one["holds"]]
+    rows = store.call("moss_recent", {"limit": _LIMIT})["workspaces"]
+    return [row["workspace"] for row in rows if not family or family in row["holds"]]

@@ -62,12 +62,12 @@ def _parse_value(value: str, default: Any) -> Any:
     import json
 
     try:
-        read = json.loads(value)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
-        read = value
-    if isinstance(default, list) and not isinstance(read, list):
+        parsed = value
+    if isinstance(default, list) and not isinstance(parsed, list):
         return [part.strip() for part in value.split(",") if part.strip()]
-    return value if isinstance(default, str) else read
+    return value if isinstance(default, str) else parsed
 
 
 def settings_table(shown: dict[str, Any], *, width: int) -> str:
@@ -78,8 +78,8 @@ def settings_table(shown: dict[str, Any], *, width: int) -> str:
     from moss_memory.registry.responses import TableColumn
 
     rows = [("home", shown["home"], shown["home_source"])]
-    for key, one in shown["settings"].items():
-        rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
+    for key, setting in shown["settings"].items():
+        rows.append((key, json.dumps(setting["value"], ensure_ascii=False), setting["source"]))
     columns = [
         TableColumn("setting"),
         TableColumn("value", min_width=12),

@@ -21,9 +21,9 @@ def is_confirmed(store: Store, command: Command, request: CommandRequest) -> boo
         return True
     if not (is_terminal(STDIN) and is_terminal(STDERR)):
         return True
-    found = store.call(command.operation.name, {**request.arguments, "dry_run": True})
-    count = found["purged"] if "purged" in found else found["removed"]["rows"]
-    if not count and not found.get("removed", {}).get("versions"):
+    preview = store.call(command.operation.name, {**request.arguments, "dry_run": True})
+    count = preview["purged"] if "purged" in preview else preview["removed"]["rows"]
+    if not count and not preview.get("removed", {}).get("versions"):
         return True
     say(f"moss: {count:,} {'row' if count == 1 else 'rows'} would be removed for good, from the disk too.")
     say("Go on? [y/N]")

@@ -51,10 +51,10 @@ def connect(
     run = named_hooks.with_hooks(home) if named_hooks else ""
     store_home = load_config(home).home
     refuse_demonstration(store_home)
-    wanted, token = make_entry(
+    entry, token = make_entry(
         location, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
-    report = _apply(location, location.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    report = _apply(location, location.with_entry(entry), token, connects=True, dry_run=dry_run)
     _suggest_init(home)
     if named_hooks and named_hooks.shares_file and not dry_run:
         named_hooks = named_hooks.reload()
@@ -87,20 +87,22 @@ def _hooks_of(location: ConfigLocation) -> Hooks:
 def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
     """Remove the hooks if `--hooks` was given, else everything of Moss."""
     hooks = named_hooks or (_hooks_of(location) if location.client.hooks else None)
-    left = hooks.restore_text() if hooks else ""
+    hooks_text = hooks.restore_text() if hooks else ""
     removed = False
     if hooks and hooks.shares_file and not named_hooks and not dry_run:
         # The hooks came last into the file, so they go first: then the rest is as connecting left it.
-        removed = _write(hooks, left, connects=False)
+        removed = _write(hooks, hooks_text, connects=False)
         location, hooks = location.reload(), hooks.reload()
-        left = hooks.file.text
+        hooks_text = hooks.file.text
     if not named_hooks:
         report = _apply(location, location.restore_text(), "", connects=False, dry_run=dry_run)
     else:
-        report = 0 if dry_run else _report(location, "", changed=False, wanted=location.entry is not None)
+        report = 0 if dry_run else _report(location, "", changed=False, expects_entry=location.entry is not None)
     if removed and isinstance(report, dict):
         return {**report, "hooks": {"file": location.path, "changed": True, "events": []}}
-    return _add_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report
+    return (
+        _add_hooks(report, hooks, hooks_text, connects=False) if hooks and (named_hooks or hooks.commands) else report
+    )
 
 
 def _add_hooks(report: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
@@ -154,17 +156,17 @@ def _apply(
     else:
         run_client_commands(lines)
         delete_change(location.undo_key)
-    return _report(location, token, changed=changed, wanted=entry is not None, is_back=not connects)
+    return _report(location, token, changed=changed, expects_entry=entry is not None, is_back=not connects)
 
 
 def _show_difference(location: ConfigEdit, text: str | None, token: str) -> int:
     from moss_memory.cli.render.unified_diff import diff_lines, show_difference
 
-    after = text or ""
+    new_text = text or ""
     if token:
-        after = after.replace(token, _HIDDEN)
-    before = location.file.text.replace(token, _HIDDEN) if token else location.file.text
-    lines = diff_lines(location.path, location.path, [("", before, after)])
+        new_text = new_text.replace(token, _HIDDEN)
+    old_text = location.file.text.replace(token, _HIDDEN) if token else location.file.text
+    lines = diff_lines(location.path, location.path, [("", old_text, new_text)])
     if lines:
         show_difference(lines)
     else:
@@ -173,12 +175,12 @@ def _show_difference(location: ConfigEdit, text: str | None, token: str) -> int:
 
 
 def _report(
-    location: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False
+    location: ConfigLocation, token: str, *, changed: bool, expects_entry: bool, is_back: bool = False
 ) -> dict[str, Any]:
     """Return the report of a change, from the file as it is now."""
-    now = location.reload()
-    server_entry = now.server_entry()
-    if (now.entry is not None) != wanted:
+    current = location.reload()
+    server_entry = current.server_entry()
+    if (current.entry is not None) != expects_entry:
         raise MossError("CONFLICT", f"another program changed {location.path} at the same time; run this again")
     answer: dict[str, Any] = {
         "client": location.client.key,
@@ -189,7 +191,7 @@ def _report(
     }
     if location.file.backup:
         answer["backup"] = location.file.backup
-    if token and now.file.others_may_read():
+    if token and current.file.others_may_read():
         warn(f"other users can read {location.path}, which now contains the token; chmod 600 {location.path}")
     if changed and is_back and server_entry:
         answer["next"] = "the entry `moss` from before is restored; `--remove` again removes it"
@@ -216,11 +218,12 @@ def _client_rows(client: Client, scope: str | None, *, check: bool) -> list[dict
     from moss_memory.connect.clients import PROJECT, USER
 
     rows: list[dict[str, Any]] = []
-    for one in client.scopes():
-        is_other = one != PROJECT or client.file(one) != client.file(USER)  # the home folder may be a project too
-        if scope == one or (scope is None and is_other):
-            row = _client_row(client, one, check=check)
-            if one != PROJECT or scope == PROJECT or row["connected"] != "no":
+    for file_scope in client.scopes():
+        # The home folder may be a project too.
+        is_other = file_scope != PROJECT or client.file(file_scope) != client.file(USER)
+        if scope == file_scope or (scope is None and is_other):
+            row = _client_row(client, file_scope, check=check)
+            if file_scope != PROJECT or scope == PROJECT or row["connected"] != "no":
                 rows.append(row)
     return rows
 

@@ -22,7 +22,7 @@ def connect_text(report: dict[str, Any], *, width: int) -> str:
         sentences.append(_hooks(report["hooks"]))
     if report.get("next"):
         sentences.append(f"Next: {report['next']}.")
-    return "\n".join(line for one in sentences for line in wrap_text(printable(one), width))
+    return "\n".join(line for sentence in sentences for line in wrap_text(printable(sentence), width))
 
 
 def _entry(report: dict[str, Any], name: str) -> str:
@@ -34,5 +34,5 @@ def _entry(report: dict[str, Any], name: str) -> str:
 
 
 def _hooks(hooks: dict[str, Any]) -> str:
-    there = f"Hooks ({', '.join(hooks['events'])})" if hooks["events"] else "No hooks of Moss"
-    return f"{there} {'are now' if hooks['changed'] else 'are'} in {hooks['file']}."
+    subject = f"Hooks ({', '.join(hooks['events'])})" if hooks["events"] else "No hooks of Moss"
+    return f"{subject} {'are now' if hooks['changed'] else 'are'} in {hooks['file']}."

@@ -34,27 +34,27 @@ def project_of(store: Store) -> Project:
 
     All work trees and subfolders of a repository have one name; clones under another name are known by their id.
     """
-    here = code_state_of() if store.config.record_code else None
-    found: Project = store.read(_find, what="where", here=here)
-    return found
+    code_state = code_state_of() if store.config.record_code else None
+    project: Project = store.read(_find, what="where", code_state=code_state)
+    return project
 
 
-def _find(tx: ReadTransaction, *, here: CodeState | None) -> Project:
+def _find(tx: ReadTransaction, *, code_state: CodeState | None) -> Project:
     configured = tx.config.workspace
     if configured:
         source = tx.config.sources["workspace"]
-        return Project(configured, f"{source} sets it", here, _others(tx, configured, here))
-    if here is None:
+        return Project(configured, f"{source} sets it", code_state, _others(tx, configured, code_state))
+    if code_state is None:
         return Project("", "no setting names one, and this folder is in no git repository", None, [])
-    name = _normal(here.repository)
-    others = _others(tx, name, here) if name and workspace_exists(tx, name) else None
-    written = [] if others == [] else workspaces_written_from(tx, here.ids)
-    if len(written) == 1:
+    name = _normal(code_state.repository)
+    others = _others(tx, name, code_state) if name and workspace_exists(tx, name) else None
+    written_workspaces = [] if others == [] else workspaces_written_from(tx, code_state.ids)
+    if len(written_workspaces) == 1:
         reason = "only this workspace was written from this repository"
-        return Project(latest_spelling(tx, written[0]), reason, here, [])
+        return Project(latest_spelling(tx, written_workspaces[0]), reason, code_state, [])
     if others is not None:
-        return Project(latest_spelling(tx, name), "it has the name of this repository", here, others)
-    return Project("", f"no setting names one, and there is no workspace {here.repository!r}", here, [])
+        return Project(latest_spelling(tx, name), "it has the name of this repository", code_state, others)
+    return Project("", f"no setting names one, and there is no workspace {code_state.repository!r}", code_state, [])
 
 
 def _normal(name: str) -> str:
@@ -64,11 +64,11 @@ def _normal(name: str) -> str:
         return ""  # a folder name that no workspace can have
 
 
-def _others(tx: ReadTransaction, workspace: str, here: CodeState | None) -> list[str]:
+def _others(tx: ReadTransaction, workspace: str, code_state: CodeState | None) -> list[str]:
     """Return the repositories that wrote to a workspace, empty if this one did or nothing is known."""
     from moss_memory.code_state.work_tree import CodeState
 
-    if here is None:
+    if code_state is None:
         return []
-    found = [CodeState(one["repository"], one["repository_id"]) for one in repositories_of(tx, _normal(workspace))]
-    return [] if any(one.shares_id(here) for one in found) else [one.repository for one in found]
+    states = [CodeState(row["repository"], row["repository_id"]) for row in repositories_of(tx, _normal(workspace))]
+    return [] if any(state.shares_id(code_state) for state in states) else [state.repository for state in states]

@@ -31,10 +31,10 @@ def compare(
             to = store.call("moss_history", {**arguments, "limit": 1})["current"]
         if version is None:
             version = _before(type, to)
-        old, new = (_version(store, type, address, one) for one in (version, to))
-    found = diff_lines(_label(old), _label(new), _parts(old, new))
-    if found:
-        show_difference(found)
+        old, new = (_version(store, type, address, number) for number in (version, to))
+    lines = diff_lines(_label(old), _label(new), _parts(old, new))
+    if lines:
+        show_difference(lines)
     else:
         say(f"moss: there is no difference between versions {version} and {to}")
     return 0

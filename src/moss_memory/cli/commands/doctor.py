@@ -48,7 +48,7 @@ def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> di
         _check_store(report, engine, config, fix=fix)
         if secrets:
             _check_secrets(report, config)
-    counts = {status: sum(one["status"] == status for one in report.checks) for status in (OK, WARN, FAIL)}
+    counts = {status: sum(check["status"] == status for check in report.checks) for status in (OK, WARN, FAIL)}
     return {"healthy": not counts[FAIL], "home": folder, "counts": counts, "checks": report.checks}
 
 
@@ -58,11 +58,11 @@ def report_table(report: dict[str, Any], *, width: int) -> str:
 
     lines = []
     for check in report["checks"]:
-        first, *more = wrap_text(printable(check["message"]), width, indent=_MESSAGES)
-        lines += [f"{check['status']:<5} {check['name']:<14} {first}", *more]
+        first, *other_lines = wrap_text(printable(check["message"]), width, indent=_MESSAGES)
+        lines += [f"{check['status']:<5} {check['name']:<14} {first}", *other_lines]
         if "todo" in check:
-            first, *more = wrap_text(printable(check["todo"]), width, indent=_MESSAGES + 3)
-            lines += [f"{'':<{_MESSAGES}}-> {first}", *more]
+            first, *other_lines = wrap_text(printable(check["todo"]), width, indent=_MESSAGES + 3)
+            lines += [f"{'':<{_MESSAGES}}-> {first}", *other_lines]
     counts = report["counts"]
     verdict = "healthy" if report["healthy"] else "not healthy"
     lines += ["", f"{verdict}: {counts[OK]} ok, {counts[WARN]} to look at, {counts[FAIL]} failed"]
@@ -88,10 +88,10 @@ def _check_settings(report: Report, home: str | None) -> Config | None:
 def _unknown_names(config: Config) -> list[str]:
     tools = {operation.name for operation in catalog.operations()}
     tools.update(f"moss.{name}" for name in catalog.V1_TOOLS)
-    known = {"toolsets": set(catalog.TOOLSETS), "disabled_types": set(catalog.TOOLSETS), "disabled_tools": tools}
+    known_names = {"toolsets": set(catalog.TOOLSETS), "disabled_types": set(catalog.TOOLSETS), "disabled_tools": tools}
     return [
         f"{key} names {name!r}, which does not exist"
-        for key, names in known.items()
+        for key, names in known_names.items()
         for name in getattr(config, key)
         if name not in names
     ]
@@ -104,15 +104,15 @@ def _check_own_files(report: Report, home: str) -> None:
 
     registry = registry_of(home)
     kinds, bad_kinds = known_kinds(home)
-    own = [one for one in registry.capabilities.values() if one.source == "user"]
-    own_kinds = [one for one in kinds.values() if one["source"] == "user"]
+    own_capabilities = [capability for capability in registry.capabilities.values() if capability.source == "user"]
+    own_kinds = [kind for kind in kinds.values() if kind["source"] == "user"]
     for name, count, problems, listing in (
-        ("capabilities", len(own), registry.problems, "record capabilities"),
+        ("capabilities", len(own_capabilities), registry.problems, "record capabilities"),
         ("kinds", len(own_kinds), bad_kinds, "artifact kinds"),
     ):
-        for one in problems:
+        for problem in problems:
             todo = f"correct the file or move it out of {name}/; `moss {listing}` lists what can be used"
-            report.add(name, WARN, f"{one['file']} is not used: {one['message']}", todo)
+            report.add(name, WARN, f"{problem['file']} is not used: {problem['message']}", todo)
         if count and not problems:
             report.add(name, OK, f"{pluralize(count, 'file')} of yours in {os.path.join(home, name)} can be used")
 
@@ -150,17 +150,17 @@ def _check_secrets(report: Report, config: Config) -> None:
 
     try:
         with Store(config, actor="cli") as store:
-            found = store.find_credentials()
+            findings = store.find_credentials()
     except MossError as error:
         report.add("secrets", WARN, f"not checked: {error.message}", "repair the store first")
         return
-    for one in found[:MOST_FINDINGS]:
-        where = f"{one['path']}, line {one['line']}, column {one['column']}"
-        todo = f"{_how_to_erase(one['path'])}, and replace the credential where it is used; ignore a false positive"
-        report.add("secrets", WARN, f"{where}, looks like a credential ({one['kind']})", todo)
-    if len(found) > MOST_FINDINGS:
-        report.add("secrets", WARN, f"and {len(found) - MOST_FINDINGS} more", "erase these first")
-    elif not found:
+    for finding in findings[:MOST_FINDINGS]:
+        location = f"{finding['path']}, line {finding['line']}, column {finding['column']}"
+        todo = f"{_how_to_erase(finding['path'])}, and replace the credential where it is used; ignore a false positive"
+        report.add("secrets", WARN, f"{location}, looks like a credential ({finding['kind']})", todo)
+    if len(findings) > MOST_FINDINGS:
+        report.add("secrets", WARN, f"and {len(findings) - MOST_FINDINGS} more", "erase these first")
+    elif not findings:
         report.add("secrets", OK, "no stored text looks like a credential")
 
 
@@ -244,7 +244,7 @@ def _pages(state: str, *, said: str = "", only_index: bool = False) -> tuple[str
 def _rows(state: str, *, found: list[dict[str, Any]] | None = None) -> tuple[str, ...]:
     if state == "sound":
         return OK, "every row can be read"
-    columns = [f"{one['table']} row {one.get('row')!r}, {one.get('column')}" for one in found or ()]
+    columns = [f"{row['table']} row {row.get('row')!r}, {row.get('column')}" for row in found or ()]
     return FAIL, f"texts that are not UTF-8: {'; '.join(columns)}", _TODO["STORAGE_CORRUPT"]
 
 
@@ -252,8 +252,8 @@ def _consistency(state: str, *, found: list[str] | None = None) -> tuple[str, ..
     if state == "sound":
         return OK, "counters, references and values of all rows are in order"
     faults = found or []
-    more = f" and {len(faults) - 10} more" if len(faults) > 10 else ""
-    return FAIL, f"damaged rows: {'; '.join(faults[:10])}{more}", _TODO["STORAGE_CORRUPT"]
+    remainder = f" and {len(faults) - 10} more" if len(faults) > 10 else ""
+    return FAIL, f"damaged rows: {'; '.join(faults[:10])}{remainder}", _TODO["STORAGE_CORRUPT"]
 
 
 def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:

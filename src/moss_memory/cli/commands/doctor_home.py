@@ -114,7 +114,7 @@ def check_files(report: Report, home: str, files: Iterable[str]) -> None:
     """
     good = True
     private = {"": 0o700, **dict.fromkeys(files, 0o600), "exports": 0o700, "config.json": 0o600, "token": 0o600}
-    for name, wanted in private.items():
+    for name, expected_mode in private.items():
         path = os.path.join(home, name) if name else home
         try:
             status = os.lstat(path)
@@ -123,7 +123,7 @@ def check_files(report: Report, home: str, files: Iterable[str]) -> None:
         problem = _access_problem(status)
         if problem:
             good = False
-            _report_problem(report, path, problem, status, wanted)
+            _report_problem(report, path, problem, status, expected_mode)
     if good and os.path.isdir(home):
         report.add("modes", OK, "only the owner can read the store and its files")
 
@@ -139,12 +139,12 @@ def _access_problem(status: os.stat_result) -> str:
     return ""
 
 
-def _report_problem(report: Report, path: str, problem: str, status: os.stat_result, wanted: int) -> None:
+def _report_problem(report: Report, path: str, problem: str, status: os.stat_result, expected_mode: int) -> None:
     mode = status.st_mode
     open_to_others = problem.startswith("has mode")
     # An open folder does not open its files; a folder that others may write to is a problem.
     harmless = not mode & 0o022 or mode & 0o1000 if stat.S_ISDIR(mode) else os.path.basename(path) == "config.json"
-    todo = f"chmod {wanted:o} {path}" if open_to_others else "replace it with a file or folder of your own"
+    todo = f"chmod {expected_mode:o} {path}" if open_to_others else "replace it with a file or folder of your own"
     report.add("modes", FAIL if open_to_others and not harmless else WARN, f"{path} {problem}", todo)
 
 

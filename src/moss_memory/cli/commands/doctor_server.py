@@ -61,12 +61,12 @@ def _durability(
     if waited_for is None:
         message = f"{crash}; {pluralize(standbys, 'standby server')}, whose details this user may not read"
         return OK, message, "`grant pg_monitor` to this user, and `moss doctor` shows the synchronous ones"
-    shown = f"{pluralize(standbys, 'standby server')}, {waited_for} synchronous"
+    standby_servers = f"{pluralize(standbys, 'standby server')}, {waited_for} synchronous"
     if waits and waited_for:
-        return OK, f"{crash} and the loss of its machine: {shown} ({names})"
+        return OK, f"{crash} and the loss of its machine: {standby_servers} ({names})"
     if waits:
-        return WARN, f"{shown}: writes wait until a standby of {names} is connected", "start the standbys"
-    lost = f"{crash}; {shown}, so the loss of its machine can lose the last ones"
+        return WARN, f"{standby_servers}: writes wait until a standby of {names} is connected", "start the standbys"
+    lost = f"{crash}; {standby_servers}, so the loss of its machine can lose the last ones"
     return WARN, lost, "set synchronous_standby_names and synchronous_commit on the server"
 
 

@@ -24,16 +24,16 @@ def edit(
     import tempfile
 
     with Store(load_settings(home), actor="cli") as store:
-        found = store.call("capsule_fetch", dict(address))
+        capsule = store.call("capsule_fetch", dict(address))
         folder = tempfile.mkdtemp(prefix="moss-")  # mode 0700
         path = os.path.join(folder, "capsule.md")
         try:
-            text = _run_editor(path, found["capsule_text"])
-            if text == found["capsule_text"]:
+            text = _run_editor(path, capsule["capsule_text"])
+            if text == capsule["capsule_text"]:
                 say("moss: nothing was changed")
                 shutil.rmtree(folder)
                 return 0
-            change = {"id": found["id"], "capsule_text": text, "expected_version": found["version"]}
+            change = {"id": capsule["id"], "capsule_text": text, "expected_version": capsule["version"]}
             allowed = {"allow_thin": allow_thin, "allow_secrets": allow_secrets}
             stored = store.call("capsule_update", {**change, **allowed})
         except MossError as error:

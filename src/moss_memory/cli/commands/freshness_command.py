@@ -15,11 +15,11 @@ def freshness(command: Command, words: list[str], home: str | None) -> int:
     """List the freshness of capsules; with `--confirm` run `moss confirm`, with `--check` return 1 if one is stale."""
     parsed = command.parse(words)
     if "confirm" in parsed.cli_options and "help" not in parsed.cli_options:
-        found = find_command(["confirm"])
-        assert found is not None
+        match = find_command(["confirm"])
+        assert match is not None
         workspace = ["--workspace", parsed.arguments["workspace"]] if "workspace" in parsed.arguments else []
-        kept = [f"--{name}" for name in ("json", "table") if name in parsed.cli_options]
-        return run_command(found[0], [parsed.cli_options["confirm"], *workspace, *kept], home)
+        output_options = [f"--{name}" for name in ("json", "table") if name in parsed.cli_options]
+        return run_command(match[0], [parsed.cli_options["confirm"], *workspace, *output_options], home)
     request = request_of(command, words, home)
     if request is None:
         return 0

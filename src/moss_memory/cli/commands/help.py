@@ -55,11 +55,11 @@ EVERYDAY = (
 
 def print_help(_: str | None, *, command: str | None = None) -> int:
     """Print the overview, or the help of one command or group."""
-    known = find_any(command or "")
+    named_command = find_any(command or "")
     if command is None:
         show(help_overview())
-    elif known is not None:
-        show(command_help(known))
+    elif named_command is not None:
+        show(command_help(named_command))
     elif any(name.startswith(command + " ") for name in command_names()):
         show(family_help(command))
     else:
@@ -73,8 +73,8 @@ def help_overview() -> str:
     """Return the overview of `moss --help` on one screen: everyday commands, groups, the other commands."""
     wide = width() or _WIDTH
     everyday = [(f"{words} {arguments}".strip(), purpose) for words, arguments, purpose in EVERYDAY]
-    shown = {words for words, _, _ in EVERYDAY}
-    others = sorted(name for name in command_names() if " " not in name and name not in shown)
+    everyday_names = {words for words, _, _ in EVERYDAY}
+    others = sorted(name for name in command_names() if " " not in name and name not in everyday_names)
     return "\n".join(
         [
             *_paragraph("Moss: memory for coding agents and the people who work with them."),
@@ -94,7 +94,9 @@ def family_help(family: str) -> str:
     """Return the commands of one group, one a line."""
     names = [name for name in (*COMMANDS, *BUILT_IN) if name.startswith(f"{family} ")]
     operations = [command.operation for name in names if (command := find_any(name)) is not None]
-    rows = [(name, to_cli_words(one.summary, one)) for name, one in zip(names, operations, strict=True)]
+    rows = [
+        (name, to_cli_words(operation.summary, operation)) for name, operation in zip(names, operations, strict=True)
+    ]
     listed = _entries(rows, max(map(len, names)) + 2)
     example = _example(operations[0].example)
     return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *example])
@@ -109,7 +111,7 @@ def command_help(command: Command) -> str:
     for paragraph in with_working_install(to_cli_words(operation.description, operation)).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
     options = [(_placeholder(option), _describe(command, option)) for option in command.options.values()]
-    column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
+    column = min(max(len(placeholder) for placeholder, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
     return "\n".join([*lines, "", "options:", *_entries(options, column), "", *_example(operation.example)])
 
 
@@ -125,23 +127,23 @@ def _words(command: Command) -> list[str]:
     name = command.positional
     words = [_slot(command, slot) for slot in command.slots]
     if name == SCOPE:
-        shown = [_SCOPES[one] for one in _SCOPES if one in command.operation.parameters]
-        words = [f"[{' | '.join(shown)}]"]
+        scopes = [_SCOPES[scope] for scope in _SCOPES if scope in command.operation.parameters]
+        words = [f"[{' | '.join(scopes)}]"]
     elif name:
         kind = command.defaults.get("type", "")
         name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
-    needed = [shown for name, shown in _REQUIRED_OPTIONS if name in command.operation.required]
+    needed = [option_text for name, option_text in _REQUIRED_OPTIONS if name in command.operation.required]
     return [*words, *needed]
 
 
 def _slot(command: Command, name: str) -> str:
-    shown = name.upper().replace("_", "-")
+    word = name.upper().replace("_", "-")
     if name in (command.text, *command.operation.cli.inferred) or name not in command.operation.required:
-        return f"[{shown}]"
+        return f"[{word}]"
     if name in command.defaults:
-        return f"[{shown}]"
-    return f"{shown} \u2026" if command.options[name].kind in MANY else shown
+        return f"[{word}]"
+    return f"{word} \u2026" if command.options[name].kind in MANY else word
 
 
 def group_names() -> list[str]:
@@ -155,8 +157,8 @@ def find_any(name: str) -> Command | None:
     """Return the command of that name, built-in or tool, None if there is none."""
     if name in BUILT_IN:
         return Command(BUILT_IN[name], name)
-    found = find_command(name.split()) if name.strip() else None
-    return None if found is None or found[1] else found[0]
+    match = find_command(name.split()) if name.strip() else None
+    return None if match is None or match[1] else match[0]
 
 
 def _placeholder(option: Option) -> str:
@@ -185,8 +187,8 @@ def _describe(command: Command, option: Option) -> str:
     if option.negated_flag:
         parts.append("on by default")
     elif option.name == "workspace" and (option.default or "workspace" in operation.required):
-        last = f", else {option.default}" if option.default else ""
-        parts.append(f"if left out: MOSS_WORKSPACE, else the configured one{last}")
+        fallback = f", else {option.default}" if option.default else ""
+        parts.append(f"if left out: MOSS_WORKSPACE, else the configured one{fallback}")
     elif option.default not in (None, False):
         parts.append(f"if left out: {option.default}")
     parts += _requirement(command, option)
@@ -217,7 +219,7 @@ def _entries(rows: list[tuple[str, str]], column: int) -> list[str]:
     """Return names and descriptions in two columns, the descriptions wrapped."""
     lines = []
     for name, text in rows:
-        first, *more = wrap_text(text, width() or _WIDTH, indent=column + 2)
+        first, *other_lines = wrap_text(text, width() or _WIDTH, indent=column + 2)
         head = [f"  {name:<{column}}{first}"] if len(name) < column else [f"  {name}", " " * (column + 2) + first]
-        lines += [*head, *more]
+        lines += [*head, *other_lines]
     return lines

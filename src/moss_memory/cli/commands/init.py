@@ -26,13 +26,13 @@ def init(
 
     With `memory_in_repo`, also set the folder that `moss sync` uses here.
     """
-    found = work_tree_of()
-    if found is None:
+    work_tree = work_tree_of()
+    if work_tree is None:
         raise invalid_request(
             "the current folder is not in a git repository. Run `git init` first, or choose a workspace for all "
             "folders: moss config set workspace NAME"
         )
-    folder = found.folder
+    folder = work_tree.folder
     if os.path.realpath(os.path.join(folder, ".moss")) == resolve_home(home):
         raise invalid_request(f"{folder} is your home folder; run this inside a project")
     path = os.path.join(folder, _FILE)
@@ -41,16 +41,16 @@ def init(
     problem = setting_problem("workspace", chosen)
     if problem:
         raise invalid_request(f"{str(chosen)[:100]!r} must be {problem}; choose one with --workspace", path="workspace")
-    wanted = {**present, "workspace": chosen, **({"sync_folder": MEMORY_FOLDER} if memory_in_repo else {})}
-    changed = wanted != present
+    settings = {**present, "workspace": chosen, **({"sync_folder": MEMORY_FOLDER} if memory_in_repo else {})}
+    changed = settings != present
     if changed and not dry_run:
-        _write(path, wanted)
+        _write(path, settings)
     return {
         "workspace": chosen,
         "file": path,
         "changed": changed,
         "dry_run": dry_run,
-        **({"sync_folder": wanted["sync_folder"]} if "sync_folder" in wanted else {}),
+        **({"sync_folder": settings["sync_folder"]} if "sync_folder" in settings else {}),
         "connect": _unconnected_clients(),
     }
 
@@ -59,10 +59,10 @@ def _read(path: str) -> dict[str, Any]:
     """Return the settings of the file; refuse a file that is not a JSON object."""
     if not os.path.lexists(path):
         return {}
-    found, problem = parse_config_file(path)
+    settings, problem = parse_config_file(path)
     if problem:
         raise invalid_request(f"{path}: {problem}; correct or remove the file", path="file")
-    return found
+    return settings
 
 
 def _write(path: str, settings: dict[str, Any]) -> None:
@@ -87,7 +87,7 @@ def _unconnected_clients() -> list[str]:
     from .connect_command import list_clients
 
     try:
-        return [one["client"] for one in list_clients()["clients"] if one["found"] and one["connected"] == "no"]
+        return [row["client"] for row in list_clients()["clients"] if row["found"] and row["connected"] == "no"]
     except OSError as error:
         warn(f"the clients on this machine could not be read: {error.strerror}")
         return []

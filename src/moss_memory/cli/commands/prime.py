@@ -64,10 +64,10 @@ def _enter_project(client: str) -> None:
 
     Cursor starts the hooks of a user in `~/.cursor`.
     """
-    named = os.environ.get(_PROJECT_VARIABLES.get(client, ""))
-    if named:
+    folder = os.environ.get(_PROJECT_VARIABLES.get(client, ""))
+    if folder:
         try:
-            os.chdir(named)
+            os.chdir(folder)
         except (OSError, ValueError):
             warn(f"{_PROJECT_VARIABLES[client]} names a folder that cannot be entered; using the current one")
 
@@ -102,13 +102,13 @@ def _for_client(client: str, moment: str, text: str) -> str:
 def _fence(lines: list[str]) -> str:
     """Return the lines in a fence, as many as fit; the end of the fence is never cut."""
     fence = Fence()
-    shown, left_out = lines, 0
+    shown_lines, left_out = lines, 0
     while True:
-        printed = [*shown, f"- and {left_out} more; moss_workspaces lists them"] if left_out else shown
+        printed = [*shown_lines, f"- and {left_out} more; moss_workspaces lists them"] if left_out else shown_lines
         text = f"What is open in Moss. {fence.rule}\n{fence.around(chr(10).join(printed))}"
         if len(text) <= MOST_CHARS:
             return text
-        shown, left_out = shown[:-1], left_out + 1
+        shown_lines, left_out = shown_lines[:-1], left_out + 1
 
 
 def _workspace_lines(store: Store, workspace: str) -> list[str]:
@@ -123,8 +123,8 @@ def _overview_lines(store: Store) -> list[str]:
     workspaces = store.call("moss_recent", {"limit": _MAX_QUERIED})["workspaces"]
     if len(workspaces) == 1:
         return _workspace_lines(store, workspaces[0]["workspace"])
-    for one in workspaces:
-        workspace, families = one["workspace"], one["holds"]
+    for row in workspaces:
+        workspace, families = row["workspace"], row["holds"]
         parts = _open_counts(store, workspace) if "task" in families else []
         parts += _conflicts(_status(store, workspace))
         if "capsule" in families and (item := _latest_capsule(store, workspace)):
@@ -174,14 +174,14 @@ def _status(store: Store, workspace: str) -> dict[str, Any]:
 
 def _conflicts(response: dict[str, Any]) -> list[str]:
     """Return the open merge conflicts of a response and the call that shows the first, empty if there are none."""
-    found = response.get("conflicts")
-    if found is None:
+    conflicts = response.get("conflicts")
+    if conflicts is None:
         return []
-    number = pluralize(found["open"], "open merge conflict")
-    if "first" not in found:
+    number = pluralize(conflicts["open"], "open merge conflict")
+    if "first" not in conflicts:
         return [f"{number}; branchmind_status names the first"]
-    first = quote_line(found["first"]["conflict_id"])
-    return [f"{number}; branchmind_graph_conflict_show (conflict_id {first}) shows the first"]
+    conflict_id = quote_line(conflicts["first"]["conflict_id"])
+    return [f"{number}; branchmind_graph_conflict_show (conflict_id {conflict_id}) shows the first"]
 
 
 def _capsule_lines(store: Store, workspace: str) -> list[str]:
@@ -203,8 +203,8 @@ def _stale_lines(store: Store, capsule: str) -> list[str]:
 
 def _latest_capsule(store: Store, workspace: str) -> dict[str, Any] | None:
     """Return the newest capsule without its text, or None."""
-    found: dict[str, Any] | None = store.call("capsule_latest", {"workspace": workspace})["item"]
-    return found
+    capsule: dict[str, Any] | None = store.call("capsule_latest", {"workspace": workspace})["item"]
+    return capsule
 
 
 def _title(item: dict[str, Any]) -> str:
@@ -214,10 +214,10 @@ def _title(item: dict[str, Any]) -> str:
 def _address(item: dict[str, Any]) -> str:
     """Return the arguments that load a capsule: its names if they are short and plain, else its id."""
     names = {"workspace": item["workspace"], "name": item.get("name") or ""}
-    shown = {key: quote_line(value, _NAME_MAX_CHARS) for key, value in names.items()}
-    if not names["name"] or any(shown[key] != f'"{value}"' for key, value in names.items()):
+    quoted = {key: quote_line(value, _NAME_MAX_CHARS) for key, value in names.items()}
+    if not names["name"] or any(quoted[key] != f'"{value}"' for key, value in names.items()):
         return f"id {quote_line(item['id'])}"
-    return ", ".join([f"{key} {value}" for key, value in shown.items()])
+    return ", ".join([f"{key} {value}" for key, value in quoted.items()])
 
 
 def _describe_action(action: Any) -> str:

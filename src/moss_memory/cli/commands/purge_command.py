@@ -24,11 +24,11 @@ _NEVER_PURGED = {
 def run_purge(command: Command, words: list[str], home: str | None) -> int:
     """Run the purge of the family that `--type` names, with its own options."""
     purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
-    every = Command(command.operation, command.words)
+    merged = Command(command.operation, command.words)
     for operation in purges.values():
         if operation is not None:
-            every.options = Command(operation, command.words).options | every.options
-    request = every.parse(words)
+            merged.options = Command(operation, command.words).options | merged.options
+    request = merged.parse(words)
     kind = request.cli_options.get("type")
     if kind is None:
         return run_command(command, words, home)

@@ -80,16 +80,16 @@ class _Steps:
 
     def __init__(self) -> None:
         self._done = 0
-        self._shown = progress_for("migrate")
+        self._progress = progress_for("migrate")
 
     def __call__(self, done: int, total: int) -> None:
         self._done = done
-        if self._shown is not None:
-            self._shown(done, total)
+        if self._progress is not None:
+            self._progress(done, total)
 
     def clear(self) -> None:
-        if self._shown is not None:
-            self._shown.clear()
+        if self._progress is not None:
+            self._progress.clear()
 
     def interrupted(self, *, dry_run: bool) -> str:
         if dry_run:
@@ -100,15 +100,17 @@ class _Steps:
 
 def _refuse_other_folders(folder: str) -> None:
     """Refuse a path that is no folder, and a parent of the expected folder."""
-    shown = shown_path(folder)
+    folder_name = shown_path(folder)
     if not os.path.isdir(folder):
         problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
-        raise UsageError(f"{shown!r} {problem}; DIR is the folder of record files, {MEMORY_FOLDER}", command=COMMAND)
+        raise UsageError(
+            f"{folder_name!r} {problem}; DIR is the folder of record files, {MEMORY_FOLDER}", command=COMMAND
+        )
     for below in (MEMORY_FOLDER, os.path.basename(MEMORY_FOLDER)):
         expected = os.path.join(folder, below)
         if not _collections(folder) and _collections(expected):
             raise UsageError(
-                f"{shown!r} contains no record files; did you mean {shown_path(expected)}?", command=COMMAND
+                f"{folder_name!r} contains no record files; did you mean {shown_path(expected)}?", command=COMMAND
             )
 
 
@@ -121,10 +123,10 @@ def _refuse_links_outside(folder: str) -> None:
     inside = os.path.join(os.path.realpath(folder), "")
     linked = [path for _, path in spooled_files(folder) if not os.path.realpath(path).startswith(inside)]
     if linked:
-        named = ", ".join(map(shown_path, linked[:_LINKS_SHOWN]))
-        more = f" and {len(linked) - _LINKS_SHOWN} more" if len(linked) > _LINKS_SHOWN else ""
+        link_paths = ", ".join(map(shown_path, linked[:_LINKS_SHOWN]))
+        remainder = f" and {len(linked) - _LINKS_SHOWN} more" if len(linked) > _LINKS_SHOWN else ""
         raise invalid_request(
-            f"nothing was migrated, because links lead out of {shown_path(folder)}: {named}{more}; "
+            f"nothing was migrated, because links lead out of {shown_path(folder)}: {link_paths}{remainder}; "
             "put the files themselves there, or remove the links",
             path="dir",
         )
@@ -132,11 +134,13 @@ def _refuse_links_outside(folder: str) -> None:
 
 def _skipped_files(folder: str) -> list[str]:
     """Return the files of the folder that are not imported, in words."""
-    known = f"known: {', '.join(COLLECTIONS)}"
-    others = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]
-    found = [
-        f"{shown_path(os.path.join(folder, name))} is not a collection and is skipped; {known}"
-        for name in others
+    known_collections = f"known: {', '.join(COLLECTIONS)}"
+    other_names = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]
+    warnings = [
+        f"{shown_path(os.path.join(folder, name))} is not a collection and is skipped; {known_collections}"
+        for name in other_names
         if json_files(os.path.join(folder, name))
     ]
-    return found or ([] if _collections(folder) else [f"{shown_path(folder)} contains no record files; {known}"])
+    return warnings or (
+        [] if _collections(folder) else [f"{shown_path(folder)} contains no record files; {known_collections}"]
+    )

@@ -26,10 +26,10 @@ def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     )
     try:
         with ErrorTranslation(engine, "restore-backup"):
-            kept = engine.restore(backup, call=call)
+            kept_path = engine.restore(backup, call=call)
     finally:
         engine.close()
     with Store(config, actor="cli") as store:
-        found = findings_fields(store.find_credentials())
-    answer: dict[str, Any] = {"restored": backup, "home": config.home, **found}
-    return answer if kept is None else {**answer, "kept": kept}
+        findings = findings_fields(store.find_credentials())
+    answer: dict[str, Any] = {"restored": backup, "home": config.home, **findings}
+    return answer if kept_path is None else {**answer, "kept": kept_path}

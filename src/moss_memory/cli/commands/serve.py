@@ -29,10 +29,10 @@ def _warn_empty(toolsets: Sequence[str]) -> None:
     from moss_memory.mcp.tool_list import tool_lines
     from moss_memory.registry import catalog
 
-    known = {catalog.toolset_of(name) for name, _ in tool_lines()} | {"core"}
-    named = [name for name in toolsets if name in catalog.TOOLSETS]
-    if named and not known.intersection(named):
-        say(f"moss: {' and '.join(named)} {'has' if len(named) == 1 else 'have'} no tools yet; only tools "
+    used_toolsets = {catalog.toolset_of(name) for name, _ in tool_lines()} | {"core"}
+    names = [name for name in toolsets if name in catalog.TOOLSETS]
+    if names and not used_toolsets.intersection(names):
+        say(f"moss: {' and '.join(names)} {'has' if len(names) == 1 else 'have'} no tools yet; only tools "
             "that belong to no toolset are listed")  # fmt: skip
 
 

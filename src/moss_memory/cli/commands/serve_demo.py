@@ -109,8 +109,8 @@ def _page_title(server: MossServer) -> str:
     browser = build_opener(HTTPCookieProcessor(CookieJar()))
     spend = Request(server.new_link(), b"", {"Origin": server.address})  # noqa: S310 - our own address
     page = browser.open(spend, timeout=TIMEOUT_S).read().decode()
-    found = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
-    if found is None:
+    match = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
+    if match is None:
         say(page[:500])
         raise ValueError("the first page has no title")
-    return found[1].strip()
+    return match[1].strip()

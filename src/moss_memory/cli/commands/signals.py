@@ -21,20 +21,20 @@ class InterruptHandler:
     def __init__(self, operation: Operation | BuiltIn) -> None:
         self.deferred = isinstance(operation, Operation) and operation.mutates
         self.pressed = False
-        self._before: Any = None
+        self._previous_handler: Any = None
 
     def __enter__(self) -> InterruptHandler:
         if self.deferred:
             import signal
 
-            self._before = signal.signal(signal.SIGINT, self._press)
+            self._previous_handler = signal.signal(signal.SIGINT, self._press)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.deferred:
             import signal
 
-            signal.signal(signal.SIGINT, self._before)
+            signal.signal(signal.SIGINT, self._previous_handler)
 
     def _press(self, *_: object) -> None:
         self.pressed = True

@@ -76,17 +76,17 @@ def _with_git(folder: str, run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     from moss_memory.transfer.sync.git_repository import GitRepository
 
     repository = GitRepository(os.path.expanduser(folder))
-    done = {"committed": repository.commit("Change the memory by hand"), "pulled": False, "pushed": False}
+    git_report = {"committed": repository.commit("Change the memory by hand"), "pulled": False, "pushed": False}
     total: dict[str, Any] = {}
     for _ in range(_ATTEMPTS):
         if repository.has_remote:
             repository.pull()
-            done["pulled"] = True
+            git_report["pulled"] = True
         total = _add(total, run())
-        done["committed"] = repository.commit("Sync the memory") or done["committed"]
+        git_report["committed"] = repository.commit("Sync the memory") or git_report["committed"]
         if not repository.has_remote or repository.push():
-            done["pushed"] = repository.has_remote
-            return {**total, "git": done}
+            git_report["pushed"] = repository.has_remote
+            return {**total, "git": git_report}
     raise MossError("STORAGE_BUSY", "others pushed at the same time; run `moss sync --git` again")
 
 

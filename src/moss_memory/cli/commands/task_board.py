@@ -58,31 +58,31 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
             parent["tasks"].append(entry)
     plans = [entry for entry in entries.values() if entry["kind"] == "plan"]
     alone = [entry for entry in entries.values() if entry["kind"] == "task" and entry.get("parent") not in entries]
-    now = radars[focus]["radar"]["now"] if focus in radars else None
-    return {"workspace": workspace, "focus": focus, "now": now, "counts": _counts(entries), "plans": plans,
+    current_work = radars[focus]["radar"]["now"] if focus in radars else None
+    return {"workspace": workspace, "focus": focus, "now": current_work, "counts": _counts(entries), "plans": plans,
             "tasks": alone}  # fmt: skip
 
 
 def _list_ids(store: Store, workspace: str, **chosen: str) -> list[str]:
     """Return the ids of every plan and task, of all pages, each once even if rows are deleted meanwhile."""
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     offset = 0
     while True:
         arguments = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
         page = store.call("tasks_list", arguments)
-        found.update(dict.fromkeys(item["id"] for item in page["items"]))
+        ids.update(dict.fromkeys(item["id"] for item in page["items"]))
         offset += len(page["items"])
         if not page["pagination"]["has_more"] or not page["items"]:
-            return list(found)
+            return list(ids)
 
 
 def _list_kind(store: Store, workspace: str, plan: str) -> list[str]:
     try:
-        found = store.call("tasks_radar", {"workspace": workspace, "target": plan, "max_chars": 0})["target"]
+        target = store.call("tasks_radar", {"workspace": workspace, "target": plan, "max_chars": 0})["target"]
     except MossError as error:
         error.message = error.message.removeprefix("`target`: ")
         raise
-    if found["kind"] != "plan":
+    if target["kind"] != "plan":
         raise invalid_request(
             f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan"
         )
@@ -101,12 +101,12 @@ def _read(store: Store, tool: str, workspace: str, id: str) -> dict[str, Any] | 
 
 def _add_agents(store: Store, workspace: str, entry: dict[str, Any]) -> None:
     """Add the agents that have claimed a plan or task or its steps."""
-    shown = _read(store, "tasks_show", workspace, entry["id"])
-    if shown is None:
+    task = _read(store, "tasks_show", workspace, entry["id"])
+    if task is None:
         return
-    if "agent" in shown:
-        entry["agent"] = shown["agent"]
-    agents = dict(_agents(shown["steps"]))
+    if "agent" in task:
+        entry["agent"] = task["agent"]
+    agents = dict(_agents(task["steps"]))
     entry["steps"] = [
         {**step, "agent": agents[step["step_id"]]} if step["step_id"] in agents else step for step in entry["steps"]
     ]
@@ -123,14 +123,16 @@ def _entry(radar: dict[str, Any]) -> dict[str, Any]:
     """Return a plan or task with its steps, each with its blockers."""
     steps, blockers = [], list(radar["radar"]["blockers"])
     for step in radar["steps"]:
-        reason = next((one for one in blockers if one.startswith(f"{step['path']} {step['title']}: ")), None)
+        reason = next(
+            (blocker for blocker in blockers if blocker.startswith(f"{step['path']} {step['title']}: ")), None
+        )
         if step["blocked"] and reason is not None:
             blockers.remove(reason)
             step = {**step, "blocker": reason.removeprefix(f"{step['path']} {step['title']}: ")}
         steps.append(step)
     inside: dict[str, Any] = {"tasks": []} if radar["target"]["kind"] == "plan" else {}
-    more = {"truncated": True} if radar["truncated"] else {}
-    return {**radar["target"], "blockers": blockers, "steps": steps, **more, **inside}
+    truncation = {"truncated": True} if radar["truncated"] else {}
+    return {**radar["target"], "blockers": blockers, "steps": steps, **truncation, **inside}
 
 
 def _counts(entries: dict[str, dict[str, Any]]) -> dict[str, int]:
@@ -150,13 +152,13 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
         return "\n".join([*heading, "", "(nothing; `moss task create plan TITLE` makes a plan)"])
     titles = [Cell(f"  {column.title}" if column.key == "id" else column.title) for column in _COLUMNS]
     lines = [row for row in rows if isinstance(row, list)]
-    needed = [max(cells(line[at].text) for line in [titles, *lines]) for at in range(len(_COLUMNS))]
-    for at in _OPTIONAL:
-        if all(line[at].text == "" for line in lines):
-            needed[at] = 0
+    needed = [max(cells(line[index].text) for line in [titles, *lines]) for index in range(len(_COLUMNS))]
+    for index in _OPTIONAL:
+        if all(line[index].text == "" for line in lines):
+            needed[index] = 0
     widths = share_width(_COLUMNS, needed, width)
-    shown = [text for row in [titles, *rows] for text in _render(row, widths, width)]
-    return "\n".join([*heading, "", *shown])
+    rendered = [text for row in [titles, *rows] for text in _render(row, widths, width)]
+    return "\n".join([*heading, "", *rendered])
 
 
 def _heading(board: dict[str, Any]) -> str:
@@ -176,10 +178,10 @@ def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list
     yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _progress(entry), entry["priority"])
     if entry["status"] == "DONE":
         return
-    shown = entry["blockers"][:BLOCKERS_SHOWN]
-    yield from shown
-    if len(entry["blockers"]) > len(shown):
-        yield f"and {len(entry['blockers']) - len(shown)} more"
+    shown_blockers = entry["blockers"][:BLOCKERS_SHOWN]
+    yield from shown_blockers
+    if len(entry["blockers"]) > len(shown_blockers):
+        yield f"and {len(entry['blockers']) - len(shown_blockers)} more"
     for step in entry["steps"]:
         status = "done" if step["done"] else "blocked" if step["blocked"] else "open"
         checkpoints = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
@@ -205,8 +207,8 @@ def _line(
 def _progress(entry: dict[str, Any]) -> str:
     tasks, steps = entry.get("tasks", ()), entry["steps"]
     parts = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
-    more = "+" if entry.get("truncated") else ""
-    parts += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
+    plus = "+" if entry.get("truncated") else ""
+    parts += [f"{sum(step['done'] for step in steps)}/{len(steps)}{plus} steps"] if steps else []
     return ", ".join([*parts, *_format_agents(entry)])
 
 
@@ -218,9 +220,9 @@ def _render(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
     """Return a row in its columns, or a remark below the title."""
     if not isinstance(row, str):
         return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
-    before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
-    available = width - before if width else 0
-    return [" " * before + line for line in _wrap(f"! {line_of(row)}", available)]
+    offset = sum(wide + 2 for wide in widths[:_TITLE] if wide)
+    available = width - offset if width else 0
+    return [" " * offset + line for line in _wrap(f"! {line_of(row)}", available)]
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -228,7 +230,7 @@ def _wrap(text: str, width: int) -> list[str]:
     if not width:
         return [text]
     lines = wrap_text(text, width, indent=2)
-    first = lines[:LINES_SHOWN]
+    shown_lines = lines[:LINES_SHOWN]
     if len(lines) > LINES_SHOWN:
-        first[-1] = f"{first[-1]} {lines[LINES_SHOWN].strip()}"
-    return [Cell(line).fit(width).rstrip() for line in first]
+        shown_lines[-1] = f"{shown_lines[-1]} {lines[LINES_SHOWN].strip()}"
+    return [Cell(line).fit(width).rstrip() for line in shown_lines]

@@ -23,9 +23,9 @@ def next_work(home: str | None, *, claim: bool = False, agent: str | None = None
             lease = {"agent": claimed["agent"], "lease_until_ms": claimed["lease_until_ms"]}
             title = store.call("tasks_show", {**arguments, "target": claimed["id"]})["title"]
             return {"next": {"id": claimed["id"], **step, **lease, "title": title}}
-        found = store.call("tasks_ready", {**arguments, "limit": 1})["tasks"]
-    if not found:
+        tasks = store.call("tasks_ready", {**arguments, "limit": 1})["tasks"]
+    if not tasks:
         return {"next": None}
-    first = found[0]
-    step = {"step": f"{first['step']['path']} {first['step']['title']}"} if "step" in first else {}
-    return {"next": {"id": first["id"], "title": first["title"], **step, "why": first["why"]}}
+    task = tasks[0]
+    step = {"step": f"{task['step']['path']} {task['step']['title']}"} if "step" in task else {}
+    return {"next": {"id": task["id"], "title": task["title"], **step, "why": task["why"]}}

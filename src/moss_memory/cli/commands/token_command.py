@@ -21,7 +21,7 @@ def add(home: str | None, *, name: str, read_only: bool = False, expires: str | 
     token = server_tables.new_token()
     sha256 = server_tables.hash_of(token.encode())
     with open_store(home, actor="cli") as store:
-        made = store.write(
+        row = store.write(
             server_tables.add_token,
             what="token_add",
             name=name,
@@ -29,7 +29,7 @@ def add(home: str | None, *, name: str, read_only: bool = False, expires: str | 
             read_only=read_only,
             lifetime_s=lifetime_s,
         )
-    return {"name": name, "token": token, **made}
+    return {"name": name, "token": token, **row}
 
 
 def list_all(home: str | None) -> dict[str, Any]:

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 def run_tool(words: list[str], home: str | None) -> int:
     """Run the tool that the words name and print its response."""
-    found = find_command(words)
-    if found is None:
+    match = find_command(words)
+    if match is None:
         return _help_or_refuse(words)
-    command, rest = found
+    command, rest = match
     runs = command.operation.cli.runs
     return cli_function(runs)(command, rest, home) if runs else run_command(command, rest, home)
 
@@ -91,8 +91,8 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
     if operation.cli.completes:
         result = cli_function(operation.cli.completes)(store, request.arguments, result)
     # The response of `moss call` has the schema of the called tool's.
-    called = catalog.find(request.arguments["tool"]) if operation.answers.is_open else operation
-    schema, view = (None, "") if called is None else (called.answers, called.cli.table)
+    called_operation = catalog.find(request.arguments["tool"]) if operation.answers.is_open else operation
+    schema, view = (None, "") if called_operation is None else (called_operation.answers, called_operation.cli.table)
     answer(result, table=schema, view=view, plain=plain)
     if not plain:
         if "hint" in result:
@@ -139,10 +139,12 @@ def _infer(store: Store, command: Command, request: CommandRequest) -> None:
         else:
             from .diff import version_before
 
-            own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
-            before, present = version_before(store, own)
+            address = {
+                key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")
+            }
+            previous, present = version_before(store, address)
             # Another process could write between the two calls: revert the change that was the last one at this point.
-            request.arguments = {"expected_version": present, **request.arguments, name: before}
+            request.arguments = {"expected_version": present, **request.arguments, name: previous}
 
 
 def perform(
@@ -185,11 +187,11 @@ def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
 def _resolve_names(store: Store, operation: Operation, request: CommandRequest) -> None:
     """Read `a/b` as one name in the default workspace if that exists and workspace `a` has no `b`."""
     fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
-    seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
+    include_options = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
     for address in request.ambiguous_addresses:
         workspace, name = address["workspace"], address["name"]
-        one_name = {"name": f"{workspace}/{name}", **seen}
-        if not _exists(store, fetch, {"workspace": workspace, "name": name, **seen}) and _exists(
+        one_name = {"name": f"{workspace}/{name}", **include_options}
+        if not _exists(store, fetch, {"workspace": workspace, "name": name, **include_options}) and _exists(
             store, fetch, one_name
         ):
             del address["workspace"]
@@ -208,8 +210,8 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
     """Change the request so that its response has a text; refuse contradicting options."""
     arguments = request.arguments
     if "table" in request.cli_options or "json" in request.cli_options:
-        other = "--table" if "table" in request.cli_options else "--json"
-        raise UsageError(f"--text and {other} contradict each other", command=command.words)
+        output_option = "--table" if "table" in request.cli_options else "--json"
+        raise UsageError(f"--text and {output_option} contradict each other", command=command.words)
     if arguments.get("include_text") is False or arguments.get("format") == "json":
         raise UsageError("--text prints the text, which another option leaves out", command=command.words)
     if "include_text" in command.operation.parameters:
@@ -225,10 +227,10 @@ def text_of(result: dict[str, Any], schema: ResponseSchema) -> str:
         elsewhere = result.get("elsewhere")
         if elsewhere:
             newest = elsewhere[0]
-            where = f"{newest['workspace']}/{newest['name']}" if "name" in newest else newest["id"]
-            raise MossError("NOT_FOUND", f"there is nothing yet; the newest elsewhere is {where}")
-        there = any(value for value in result.values())
-        raise MossError("NOT_FOUND", "the result has no text" if there else "there is nothing yet")
+            address = f"{newest['workspace']}/{newest['name']}" if "name" in newest else newest["id"]
+            raise MossError("NOT_FOUND", f"there is nothing yet; the newest elsewhere is {address}")
+        has_value = any(value for value in result.values())
+        raise MossError("NOT_FOUND", "the result has no text" if has_value else "there is nothing yet")
     return text
 
 

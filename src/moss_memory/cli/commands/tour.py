@@ -111,8 +111,8 @@ def _read(guide: Guide) -> None:
     fetched = guide.run("load auth")
     guide.expect(fetched["capsule_text"] == _AUTH, "the capsule came back as it was")
     guide.step("If you forgot the name, ask a question:")
-    found = guide.run('search "where do refresh tokens live"')
-    guide.expect(len(found["items"]) == 1, "the search found the capsule")
+    result = guide.run('search "where do refresh tokens live"')
+    guide.expect(len(result["items"]) == 1, "the search found the capsule")
 
 
 def _combine(guide: Guide) -> None:
@@ -142,16 +142,16 @@ class Guide:
         self._show_command(line, file)
         command, request, answer = self._perform(line, text)
         columns = (width() or _WIDE) - len(_INDENT)
-        shown = sentence_for(command, request, answer)
-        self._show(shown or table_of(answer, command.operation.answers, width=columns, reading=True))
+        sentence = sentence_for(command, request, answer)
+        self._show(sentence or table_of(answer, command.operation.answers, width=columns, reading=True))
         return answer
 
     def _show_command(self, line: str, file: str) -> None:
         """Print a command as it is typed, on a second line from its last option on if it is too long."""
         typed = f"{_INDENT}$ moss {line}" + (f" < {file}" if file else "")
         if len(typed) > (width() or _WIDE):
-            before, option, value = typed.rpartition(" --")
-            typed = f"{before} \\\n{_INDENT}   {option}{value}"
+            head, option, value = typed.rpartition(" --")
+            typed = f"{head} \\\n{_INDENT}   {option}{value}"
         show(typed)
 
     def _show(self, text: str) -> None:
@@ -176,15 +176,15 @@ class Guide:
             raise _failure(f"not true that {what}")
 
     def _perform(self, line: str, text: str | None) -> tuple[Command, CommandRequest, dict[str, Any]]:
-        found = find_command(shlex.split(line))
-        if found is None:
+        match = find_command(shlex.split(line))
+        if match is None:
             raise _failure(f"there is no command `moss {line}`")
-        command, words = found
+        command, words = match
         request = command.parse(words)
         if text is not None and command.text:
             request.arguments[command.text] = text
         return command, request, perform(self._store, command, request)
 
 
-def _failure(what: str) -> MossError:
-    return MossError("INTERNAL", f"a step of the tour failed: {what}")
+def _failure(reason: str) -> MossError:
+    return MossError("INTERNAL", f"a step of the tour failed: {reason}")

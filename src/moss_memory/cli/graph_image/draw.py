@@ -42,8 +42,8 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     require_extra("draw", NEEDED[ending], purpose="drawing")
     file = ImageFile(output)
     with Store(load_config(home), actor="cli") as store:
-        read = read_graph if any(name in arguments for name in _SELECTING) else read_workspace
-        graph = read(store, arguments, limit=limit)
+        reader = read_graph if any(name in arguments for name in _SELECTING) else read_workspace
+        graph = reader(store, arguments, limit=limit)
     heading = f"{arguments['workspace']} \u00b7 {graph.branch} \u00b7 {graph.doc}"
     if graph.tasks:
         heading += f" \u00b7 {graph.tasks} {'plan or task' if graph.tasks == 1 else 'plans and tasks'}"

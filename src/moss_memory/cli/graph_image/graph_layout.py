@@ -74,7 +74,7 @@ class _Component:
         for box in self.boxes.values():
             box.x, box.y = box.x + x, box.y + y
         for arrow in self.arrows:
-            arrow.points = [(at + x, down + y) for at, down in arrow.points]
+            arrow.points = [(left + x, top + y) for left, top in arrow.points]
             arrow.end = (arrow.end[0] + x, arrow.end[1] + y)
             arrow.label = (arrow.label[0] + x, arrow.label[1] + y)
 
@@ -95,12 +95,12 @@ def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
 
 
 def _find_components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[_Component]:
-    root = {one: one for one in boxes}
+    root = {box_name: box_name for box_name in boxes}
 
-    def find(one: str) -> str:
-        while root[one] != one:
-            root[one] = one = root[root[one]]
-        return one
+    def find(box_name: str) -> str:
+        while root[box_name] != box_name:
+            root[box_name] = box_name = root[root[box_name]]
+        return box_name
 
     for arrow in arrows:
         root[find(arrow.tail)] = find(arrow.head)
@@ -116,7 +116,7 @@ def _place_boxes(parts: list[_Component]) -> None:
     """Set the sizes and positions that Graphviz computes for connected components."""
     requests = []
     for part in parts:
-        number = {name: at for at, name in enumerate(part.boxes)}
+        number = {name: index for index, name in enumerate(part.boxes)}
         edges = [
             (number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.ignored_by_layout)
             for arrow in part.arrows
@@ -136,8 +136,8 @@ def _place_boxes(parts: list[_Component]) -> None:
 
 def _middle(points: list[Point]) -> Point:
     """Return a point near the middle of a curve."""
-    at = (len(points) - 1) // 2
-    (x, y), (to_x, to_y) = points[at], points[min(at + 1, len(points) - 1)]
+    index = (len(points) - 1) // 2
+    (x, y), (to_x, to_y) = points[index], points[min(index + 1, len(points) - 1)]
     return ((x + to_x) / 2, (y + to_y) / 2)
 
 
@@ -150,14 +150,16 @@ def _run_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for curved in (True, False):
         request = json.dumps({"parts": parts, "curved": curved})
         try:
-            done = subprocess.run(line, input=request, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            process = subprocess.run(
+                line, input=request, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+            )
         except subprocess.TimeoutExpired:
             continue
-        if done.returncode == 0:
-            answer: list[dict[str, Any]] = json.loads(done.stdout)
+        if process.returncode == 0:
+            answer: list[dict[str, Any]] = json.loads(process.stdout)
             return answer
         if not curved:
-            reason = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+            reason = (process.stderr.strip().splitlines() or [f"it ended with {process.returncode}"])[-1]
             raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {reason[:200]}")
     raise MossError("INVALID_REQUEST", "the graph takes longer than a minute to lay out; draw a smaller part of it")
 

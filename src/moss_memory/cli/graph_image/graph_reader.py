@@ -59,34 +59,37 @@ def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Gr
         if remaining <= 0:
             graph.more = True
             break
-        own = read_graph(store, {**arguments, "target": target}, limit=remaining)
-        _add_graph(graph, own, target)
+        task_graph = read_graph(store, {**arguments, "target": target}, limit=remaining)
+        _add_graph(graph, task_graph, target)
     graph.edges = _sort_edges(graph)
     return graph
 
 
 def _list_targets(store: Store, workspace: str) -> list[str]:
     """Return the plans and tasks of a workspace in order of creation."""
-    found: list[str] = []
+    targets: list[str] = []
     while True:
-        page = store.call("tasks_list", {"workspace": workspace, "limit": PAGE_ROWS, "offset": len(found), **WHOLE})
-        found += [item["id"] for item in page["items"]]
+        page = store.call("tasks_list", {"workspace": workspace, "limit": PAGE_ROWS, "offset": len(targets), **WHOLE})
+        targets += [item["id"] for item in page["items"]]
         if not page["pagination"]["has_more"] or not page["items"]:
-            return found
+            return targets
 
 
-def _add_graph(graph: Graph, own: Graph, target: str) -> None:
+def _add_graph(graph: Graph, task_graph: Graph, target: str) -> None:
     """Add the graph of a plan or task; rename nodes whose id another graph has."""
-    if not own.nodes:
+    if not task_graph.nodes:
         return
-    names = {one: one if one.startswith(_WORK) or one not in graph.nodes else f"{target}/{one}" for one in own.nodes}
-    for one in sorted(own.nodes, key=lambda one: _node_sort_key(own.nodes[one])):
-        graph.nodes.setdefault(names[one], {**own.nodes[one], "id": names[one]})
-    moved = [(names.get(tail, tail), rel, names.get(head, head)) for tail, rel, head in own.edges]
+    names = {
+        node_id: node_id if node_id.startswith(_WORK) or node_id not in graph.nodes else f"{target}/{node_id}"
+        for node_id in task_graph.nodes
+    }
+    for node_id in sorted(task_graph.nodes, key=lambda node_id: _node_sort_key(task_graph.nodes[node_id])):
+        graph.nodes.setdefault(names[node_id], {**task_graph.nodes[node_id], "id": names[node_id]})
+    moved = [(names.get(tail, tail), rel, names.get(head, head)) for tail, rel, head in task_graph.edges]
     graph.edges = list(dict.fromkeys([*graph.edges, *moved]))
-    graph.missing += [one for one in own.missing if one not in graph.missing]
-    graph.missing = [one for one in graph.missing if one not in graph.nodes]
-    graph.more = graph.more or own.more
+    graph.missing += [node_id for node_id in task_graph.missing if node_id not in graph.missing]
+    graph.missing = [node_id for node_id in graph.missing if node_id not in graph.nodes]
+    graph.more = graph.more or task_graph.more
     graph.tasks += 1
 
 
@@ -102,7 +105,7 @@ def _node_sort_key(node: dict[str, Any]) -> tuple[int, list[int]]:
 
 def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
     """Return the edges; those of containment in the order of their targets."""
-    order = {one: at for at, one in enumerate(graph.nodes)}
+    order = {node_id: position for position, node_id in enumerate(graph.nodes)}
     contained = [edge for edge in graph.edges if edge[1] == CONTAINS]
     others = [edge for edge in graph.edges if edge[1] != CONTAINS]
     return [*sorted(contained, key=lambda edge: order.get(edge[2], 0)), *others]
@@ -131,18 +134,18 @@ def _read_edges(store: Store, document: dict[str, Any], ids: list[str]) -> list[
     if len(ids) <= PAGE_ROWS:
         return _edges_of_page(store, document, ids) if ids else []
     half = PAGE_ROWS // 2
-    return _edges_of_pairs(store, document, [ids[at : at + half] for at in range(0, len(ids), half)])
+    return _edges_of_pairs(store, document, [ids[start : start + half] for start in range(0, len(ids), half)])
 
 
 def _edges_of_page(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
     page = store.call(QUERY, {**document, **WHOLE, "ids": ids, "limit": PAGE_ROWS, "edges_limit": EDGES_MAX})
     if page["truncated"] and len(ids) >= MIN_NODES_TO_SPLIT:
-        return _edges_of_pairs(store, document, [ids[at::4] for at in range(4)])
+        return _edges_of_pairs(store, document, [ids[offset::4] for offset in range(4)])
     return [(edge["from"], edge["rel"], edge["to"]) for edge in page["edges"]]
 
 
 def _edges_of_pairs(store: Store, document: dict[str, Any], blocks: list[list[str]]) -> list[tuple[str, str, str]]:
-    pairs = [[*first, *second] for at, first in enumerate(blocks) for second in blocks[at + 1 :]]
+    pairs = [[*first, *second] for index, first in enumerate(blocks) for second in blocks[index + 1 :]]
     return [edge for ids in pairs for edge in _edges_of_page(store, document, ids)]
 
 
@@ -152,7 +155,7 @@ def _add_dangling(store: Store, document: dict[str, Any], graph: Graph, *, every
     for error in errors:
         edge = error["edge"]
         ends = {edge["from"], edge["to"]}
-        gone = set(error["missing"])
-        if (ends - gone) <= set(graph.nodes) and (ends - gone or everywhere):
+        missing_ids = set(error["missing"])
+        if (ends - missing_ids) <= set(graph.nodes) and (ends - missing_ids or everywhere):
             graph.edges.append((edge["from"], edge["rel"], edge["to"]))
-            graph.missing += [one for one in error["missing"] if one not in graph.missing]
+            graph.missing += [node_id for node_id in error["missing"] if node_id not in graph.missing]

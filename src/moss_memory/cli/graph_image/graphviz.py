@@ -28,13 +28,13 @@ def layout(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
 
     laid_out = json.loads(pygraphviz.AGraph(string=_dot(component, curved)).draw(format="json", prog="dot"))
     _, _, width, height = _numbers(laid_out["bb"])
-    nodes = {one["name"]: _numbers(one["pos"]) for one in laid_out["objects"]}
-    edges = {int(one["id"]): _edge(one, height) for one in laid_out.get("edges", ())}
+    nodes = {item["name"]: _numbers(item["pos"]) for item in laid_out["objects"]}
+    edges = {int(item["id"]): _edge(item, height) for item in laid_out.get("edges", ())}
     return {
         "width": width,
         "height": height,
-        "nodes": [_flip(nodes[f"n{at}"], height) for at in range(len(component["nodes"]))],
-        "edges": [edges[at] for at in range(len(component["edges"]))],
+        "nodes": [_flip(nodes[f"n{index}"], height) for index in range(len(component["nodes"]))],
+        "edges": [edges[index] for index in range(len(component["edges"]))],
     }
 
 
@@ -43,27 +43,27 @@ def _dot(component: dict[str, Any], curved: bool) -> str:
     care = f"{_THOROUGH if fine else _QUICK} splines={'true' if curved else 'line'}"
     lines = [f'digraph {{ graph [{_SPACES} {care}] node [shape=box fixedsize=true label=""]']
     ordered = set(component.get("ordered", ()))
-    for at, (width, height) in enumerate(component["nodes"]):
-        order = " ordering=out" if at in ordered else ""
-        lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"{order}]')
-    for at, (tail, head, width, height, ignored_by_layout) in enumerate(component["edges"]):
+    for index, (width, height) in enumerate(component["nodes"]):
+        order = " ordering=out" if index in ordered else ""
+        lines.append(f'n{index} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"{order}]')
+    for index, (tail, head, width, height, ignored_by_layout) in enumerate(component["edges"]):
         # A table of fixed size reserves the space without measuring text in a font.
         size = f'FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"'
         label = f' label=<<TABLE BORDER="0" {size}><TR><TD></TD></TR></TABLE>>' if fine else ""
         free = " constraint=false" if ignored_by_layout else ""
-        lines.append(f'n{tail} -> n{head} [id="{at}"{label}{free}]')
+        lines.append(f'n{tail} -> n{head} [id="{index}"{label}{free}]')
     return "\n".join([*lines, "}"])
 
 
-def _edge(one: dict[str, Any], height: float) -> dict[str, Any]:
+def _edge(edge: dict[str, Any], height: float) -> dict[str, Any]:
     """Return the curve of an arrow, its tip, and the centre of its label if it has one."""
     end, points = None, []
-    for part in one["pos"].replace("\\\n", "").split():
+    for part in edge["pos"].replace("\\\n", "").split():
         if part.startswith("e,"):
             end = _flip(_numbers(part[2:]), height)
         elif not part.startswith("s,"):
             points.append(_flip(_numbers(part), height))
-    label = _flip(_numbers(one["lp"]), height) if "lp" in one else None
+    label = _flip(_numbers(edge["lp"]), height) if "lp" in edge else None
     return {"points": points, "end": end or points[-1], "label": label}
 
 
@@ -79,7 +79,7 @@ def _flip(point: list[float], height: float) -> Point:
 def main() -> None:
     """Compute the positions of every component on stdin."""
     request = json.load(sys.stdin)
-    json.dump([layout(one, curved=request["curved"]) for one in request["parts"]], sys.stdout)
+    json.dump([layout(part, curved=request["curved"]) for part in request["parts"]], sys.stdout)
 
 
 if __name__ == "__main__":

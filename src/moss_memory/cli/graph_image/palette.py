@@ -37,8 +37,8 @@ SETTLED = (
 def colours_of(types: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return the light and the dark colour of every type; unusual types get theirs in the order of their names."""
     others = sorted({name for name in types if name not in _USUAL})
-    given = {name: _OTHERS[index % len(_OTHERS)] for index, name in enumerate(others)}
-    return {name: _USUAL.get(name) or given[name] for name in types}
+    other_colours = {name: _OTHERS[index % len(_OTHERS)] for index, name in enumerate(others)}
+    return {name: _USUAL.get(name) or other_colours[name] for name in types}
 
 
 def is_settled(status: str | None) -> bool:

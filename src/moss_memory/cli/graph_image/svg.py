@@ -59,8 +59,8 @@ class NodeBox:
             _rectangle(left, top, box, f'fill="{fill}" stroke="{LINE if self.missing else dark}"{dashes}{faint}'),
             *self._head(left, top, FAINT_INK if self.settled or self.missing else dark),
         ]
-        for at, line in enumerate(self.lines):
-            y = top + _PAD + 8 + _LINE_HEIGHT * (at + 1) - 4
+        for index, line in enumerate(self.lines):
+            y = top + _PAD + 8 + _LINE_HEIGHT * (index + 1) - 4
             parts.append(_text(left + _PAD, y, line, _BODY, ink))
         return "".join([*parts, "</g>"])
 
@@ -69,8 +69,8 @@ class NodeBox:
         available = self.box.width - 2 * _PAD
         y = top + _PAD + 3
         status = truncate(self.status, _SMALL, available * 0.45)
-        taken = measure(status, _SMALL) + (12 if status else 0)
-        name = truncate(self.name, _SMALL, available - taken)
+        status_width = measure(status, _SMALL) + (12 if status else 0)
+        name = truncate(self.name, _SMALL, available - status_width)
         parts = [_text(left + _PAD, y, name, _SMALL, ink)]
         if status:
             parts.append(_text(left + self.box.width - _PAD, y, status, _SMALL, ink, anchor="end", bold=True))
@@ -85,7 +85,7 @@ class NodeBox:
 
 def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     """Return the whole image, its width and its height."""
-    nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
+    nodes = [*graph.nodes.values(), *({"id": node_id} for node_id in graph.missing)]
     boxes = {str(node["id"]): NodeBox(node) for node in nodes}
     colours = colours_of(sorted({box.kind for box in boxes.values() if not box.missing}))
     rels = [truncate(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
@@ -93,35 +93,39 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     width, height = lay_out({name: box.box for name, box in boxes.items()}, arrows)
     legend, legend_width, legend_height = _legend(boxes, colours, max(width, 480.0))
     head = _heading(graph, heading, max(width, legend_width, 320.0))
-    whole = max(width, legend_width, 320.0) + 2 * _MARGIN
+    image_width = max(width, legend_width, 320.0) + 2 * _MARGIN
     top = _MARGIN + 46
     drawn = [_arrow_svg(arrow) for arrow in arrows]
     drawn += [box.svg(*colours.get(box.kind, (PAPER, LINE))) for box in boxes.values()]
     drawn += [_label(arrow, rel) for arrow, rel in zip(arrows, rels, strict=True)]
     bottom = top + height + (28 if boxes else 0)
-    high = bottom + legend_height + _MARGIN
+    image_height = bottom + legend_height + _MARGIN
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole:.0f}" height="{high:.0f}" '
-        f'viewBox="0 0 {whole:.0f} {high:.0f}" font-family="{FONTS}" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{image_width:.0f}" height="{image_height:.0f}" '
+        f'viewBox="0 0 {image_width:.0f} {image_height:.0f}" font-family="{FONTS}" role="img">\n'
         f"<title>{safe(heading)}</title>\n"
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
         f'orient="auto"><path d="M0 1 L10 5 L0 9 z" fill="{LINE}"/></marker></defs>\n'
         f'<rect width="100%" height="100%" fill="{PAPER}"/>\n'
         f'<g transform="translate({_MARGIN:.0f} {_MARGIN:.0f})">{head}</g>\n'
-        f'<g transform="translate({_MARGIN + (whole - 2 * _MARGIN - width) / 2:.1f} {top:.1f})">\n'
+        f'<g transform="translate({_MARGIN + (image_width - 2 * _MARGIN - width) / 2:.1f} {top:.1f})">\n'
         + "\n".join(drawn)
         + f'\n</g>\n<g transform="translate({_MARGIN:.0f} {bottom:.1f})">\n{legend}\n</g>\n</svg>\n',
-        whole,
-        high,
+        image_width,
+        image_height,
     )
 
 
 def _to_arrow(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
     """Return the arrow of an edge; containment orders plans and tasks, dependencies do not move them."""
-    tail, named, head = edge
+    tail, relation, head = edge
     label_size = (measure(rel, _SMALL) + 8, 16.0)
     return Arrow(
-        tail, head, label_size, ordered=is_work and named == CONTAINS, ignored_by_layout=is_work and named == DEPENDS_ON
+        tail,
+        head,
+        label_size,
+        ordered=is_work and relation == CONTAINS,
+        ignored_by_layout=is_work and relation == DEPENDS_ON,
     )
 
 
@@ -138,8 +142,8 @@ def _heading(graph: Graph, heading: str, width: float) -> str:
 def _arrow_svg(arrow: Arrow) -> str:
     points = [*arrow.points, arrow.end]
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    for at in range(1, len(arrow.points) - 2, 3):
-        path += " C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in arrow.points[at : at + 3])
+    for index in range(1, len(arrow.points) - 2, 3):
+        path += " C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in arrow.points[index : index + 3])
     path += f" L{arrow.end[0]:.1f} {arrow.end[1]:.1f}"
     return f'<path d="{path}" fill="none" stroke="{LINE}" stroke-width="1.2" marker-end="url(#tip)"/>'
 
@@ -147,7 +151,7 @@ def _arrow_svg(arrow: Arrow) -> str:
 def _label(arrow: Arrow, rel: str) -> str:
     x, y = arrow.label
     halo = f' stroke="{PAPER}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
-    return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", more=halo)
+    return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", look=halo)
 
 
 def _legend(boxes: dict[str, NodeBox], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
@@ -187,8 +191,8 @@ def _rectangle(left: float, top: float, box: Box, look: str) -> str:
 
 
 def _text(
-    x: float, y: float, text: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
+    x: float, y: float, text: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, look: str = ""
 ) -> str:
     alignment = f' text-anchor="{anchor}"' if anchor else ""
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{alignment}{weight}{more}>{safe(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{alignment}{weight}{look}>{safe(text)}</text>'

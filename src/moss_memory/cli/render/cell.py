@@ -50,8 +50,8 @@ class Cell:
     def _around(self, wide: int) -> str:
         if cells(self.text[: self.end]) < wide:
             return self.text
-        before = max(wide - (self.end - self.begin), 3) // 3
-        return _ELLIPSIS + self.text[max(self.begin - before, 0) :].lstrip()
+        chars_before = max(wide - (self.end - self.begin), 3) // 3
+        return _ELLIPSIS + self.text[max(self.begin - chars_before, 0) :].lstrip()
 
 
 def cell_of(field: Field, value: Any) -> Cell:
@@ -90,7 +90,7 @@ def _format(field: Field, value: Any) -> str:
 def _format_object(field: Field, value: dict[str, Any]) -> str:
     """Return an object on one line: by its schema, as counts or flags, else as JSON."""
     if field.kind == "either":
-        field = next(one for one in field.of if one.kind == "object")
+        field = next(alternative for alternative in field.of if alternative.kind == "object")
     if field.kind == "object" and field.of.line is not None:
         return str(field.of.line(value))
     if is_counts(field):
@@ -119,15 +119,17 @@ def wrap_text(text: str, width: int, *, indent: int = 0) -> list[str]:
             line = word
         else:
             line = f"{line} {word}" if line else word
-    first, *more = [*lines, line]
-    return [first, *(" " * indent + part for part in more)]
+    first, *other_lines = [*lines, line]
+    return [first, *(" " * indent + part for part in other_lines)]
 
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
     """Return a text with control and invisible characters escaped, so that it cannot control a terminal."""
     allowed = "\n\t" if keep_lines else ""
-    shown = replace_invisible(text)
-    return "".join([character if character.isprintable() or character in allowed else "\ufffd" for character in shown])
+    replaced = replace_invisible(text)
+    return "".join(
+        [character if character.isprintable() or character in allowed else "\ufffd" for character in replaced]
+    )
 
 
 def cells(text: str) -> int:
@@ -143,8 +145,8 @@ def cells(text: str) -> int:
 
 def _snippet(marked: str) -> Cell:
     """Return the cell of a snippet; its first hit, or else its beginning, must be visible."""
-    before, *parts = _join_sections(marked).split("<b>")
-    text = _plain(before)
+    beginning, *parts = _join_sections(marked).split("<b>")
+    text = _plain(beginning)
     if not parts:
         return Cell(text)
     begin, end = len(text), 0
@@ -158,14 +160,14 @@ def _snippet(marked: str) -> Cell:
 
 def _join_sections(marked: str) -> str:
     """Return a piece of Markdown on one line: each heading begins a new part, after a dot."""
-    found = ""
+    joined = ""
     is_heading = False
     for words in (line.split() for line in marked.splitlines() if line.strip()):
         heading, line = words[0].strip("#") == "" and len(words) > 1, " ".join(words)
         separator = ": " if is_heading else " \u00b7 " if heading else " "
-        found += (separator if found else "") + (line.lstrip("# ") if heading else line)
+        joined += (separator if joined else "") + (line.lstrip("# ") if heading else line)
         is_heading = heading
-    return found
+    return joined
 
 
 def _plain(marked: str) -> str:

@@ -31,11 +31,11 @@ def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str
     `limit` becomes --limit, `mode: "replace"` becomes --mode replace, and `capsule_restore` becomes moss restore. A
     mark in the caller's own text (`written`) is unchanged, and so is one that names neither an argument nor a tool.
     """
-    own = [part for part in _texts(written) if "`" in part]
+    marked_parts = [part for part in _texts(written) if "`" in part]
 
     def replace(mark: re.Match[str]) -> str:
         name, suffix, value, members = mark.groups("")
-        if any(mark[0] in part for part in own):
+        if any(mark[0] in part for part in marked_parts):
             return mark[0]
         if name in operation.parameters or name in operation.aliases:
             value = ",".join(_TRUE.findall(members)) or value
@@ -47,10 +47,10 @@ def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str
 
 def _texts(value: Any) -> Iterator[str]:
     """Yield every text in a value at any depth, names of members included."""
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, (dict, list)):
-            left += [*one, *one.values()] if isinstance(one, dict) else one
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, (dict, list)):
+            pending += [*item, *item.values()] if isinstance(item, dict) else item

@@ -21,9 +21,9 @@ def align_rows(columns: Sequence[TableColumn], rows: list[list[Cell]], *, width:
 
     For `reading`, names and workspaces are not cut; if they leave no width for the other columns, each row is a block.
     """
-    titles = [Cell(column.title, right=all(row[at].right for row in rows)) for at, column in enumerate(columns)]
+    titles = [Cell(column.title, right=all(row[index].right for row in rows)) for index, column in enumerate(columns)]
     lines = [titles, *rows]
-    needed = [max(cells(line[at].text) for line in lines) for at in range(len(columns))]
+    needed = [max(cells(line[index].text) for line in lines) for index in range(len(columns))]
     widths = share_width(columns, needed, width, whole=WHOLE if reading else ())
     if reading and width and _total(widths) > width:
         return _stack(columns, rows, width)
@@ -41,11 +41,11 @@ def _stack(columns: Sequence[TableColumn], rows: list[list[Cell]], width: int) -
         fields = [
             (column.title, cell.text) for column, cell in zip(columns, row, strict=True) if cell.text not in ("", "-")
         ]
-        named = next((one for one in fields if one[0] in ("name", "title")), fields[0] if fields else ("", "-"))
-        lines = [f"{HIT}{named[1]}{HIT_END}"]
-        for title, text in (one for one in fields if one is not named):
-            first, *more = wrap_text(text, width, indent=label + 2)
-            lines += [f"  {title:<{label}}{first}", *more]
+        heading = next((field for field in fields if field[0] in ("name", "title")), fields[0] if fields else ("", "-"))
+        lines = [f"{HIT}{heading[1]}{HIT_END}"]
+        for title, text in (field for field in fields if field is not heading):
+            first, *other_lines = wrap_text(text, width, indent=label + 2)
+            lines += [f"  {title:<{label}}{first}", *other_lines]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
@@ -64,10 +64,12 @@ def share_width(
         if shrinkable:
             widths[max(shrinkable, key=lambda i: widths[i])] -= 1
             continue
-        left = [i for i, wide in enumerate(widths) if wide and columns[i].drop_rank and columns[i].key not in whole]
-        if not left:
+        droppable = [
+            i for i, wide in enumerate(widths) if wide and columns[i].drop_rank and columns[i].key not in whole
+        ]
+        if not droppable:
             break
-        dropped = max(left, key=lambda i: columns[i].drop_rank)
+        dropped = max(droppable, key=lambda i: columns[i].drop_rank)
         widths[dropped] = 0
         widths = [
             wide and _max_width(column, need, whole) for wide, need, column in zip(widths, needed, columns, strict=True)
@@ -80,5 +82,5 @@ def _max_width(column: TableColumn, needed: int, whole: tuple[str, ...]) -> int:
 
 
 def _total(widths: list[int]) -> int:
-    shown = [wide for wide in widths if wide]
-    return sum(shown) + 2 * (len(shown) - 1)
+    visible = [wide for wide in widths if wide]
+    return sum(visible) + 2 * (len(visible) - 1)

@@ -19,15 +19,15 @@ _SENTENCE_CHARS = 24
 
 def labelled_fields(answer: dict[str, Any], schema: ResponseSchema) -> Found:
     """Return the fields of a response by label, including those of opened objects."""
-    found: Found = {}
+    fields: Found = {}
     for key, field in schema.fields.items():
         value = answer.get(key)
         if field.shown == "opened":
             for label, inner in labelled_fields(value or {}, field.of).items():
-                found.setdefault(label, inner)
+                fields.setdefault(label, inner)
         elif key in answer and field.shown != "never":
-            found[field.label or (key.removesuffix("_ms") if field.kind == "moment_ms" else key)] = (field, value)
-    return found
+            fields[field.label or (key.removesuffix("_ms") if field.kind == "moment_ms" else key)] = (field, value)
+    return fields
 
 
 def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
@@ -37,13 +37,13 @@ def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
         for label, (field, value) in found.items()
         if value is not None and (field.shown != "if_true" or value)
     }
-    column = max((len(label) for label, one in present.items() if not _is_deep(*one)), default=0) + 2
+    column = max((len(label) for label, pair in present.items() if not _is_deep(*pair)), default=0) + 2
     blank = " " * indent
     lines = []
     for label, (field, value) in present.items():
         if not _is_deep(field, value):
-            first, *more = wrap_text(cell_of(field, value).text, width, indent=indent + column)
-            lines += [f"{blank}{label:<{column}}{first}", *more]
+            first, *other_lines = wrap_text(cell_of(field, value).text, width, indent=indent + column)
+            lines += [f"{blank}{label:<{column}}{first}", *other_lines]
         else:
             lines += [f"{blank}{label}:", *_nested_lines(field, value, width, indent + 2)]
     return lines
@@ -56,8 +56,8 @@ def _nested_lines(field: Field, value: Any, width: int, indent: int) -> list[str
         return lines_of(labelled_fields(value, field.of), width, indent)
     lines = []
     for part in value:
-        first, *more = wrap_text(cell_of(field.of, part).text, width, indent=indent + 2)
-        lines += [" " * indent + f"- {first}", *more]
+        first, *other_lines = wrap_text(cell_of(field.of, part).text, width, indent=indent + 2)
+        lines += [" " * indent + f"- {first}", *other_lines]
     return lines
 
 

@@ -16,22 +16,22 @@ def with_added(store: Store, arguments: dict[str, Any], answer: dict[str, Any]) 
 
     A difference contains only the state on its second branch, so the opposite difference is read too.
     """
-    before = _shown_on_from(store, arguments)
-    changes = [{**one, "added": _key(one) not in before} for one in answer["changes"]]
+    shown_keys = _shown_on_from(store, arguments)
+    changes = [{**change, "added": _key(change) not in shown_keys} for change in answer["changes"]]
     return {**answer, "changes": changes}
 
 
 def _shown_on_from(store: Store, arguments: dict[str, Any]) -> set[object]:
-    kept = {name: value for name, value in arguments.items() if name in ("workspace", "doc")}
-    opposite = {**kept, "from": arguments["to"], "to": arguments["from"], "limit": _PAGE}
-    found: set[object] = set()
+    document = {name: value for name, value in arguments.items() if name in ("workspace", "doc")}
+    opposite = {**document, "from": arguments["to"], "to": arguments["from"], "limit": _PAGE}
+    keys: set[object] = set()
     cursor = None
     while True:
         page = store.call("branchmind_graph_diff", {**opposite, **({} if cursor is None else {"cursor": cursor})})
-        found |= {_key(one) for one in page["changes"] if not one["to"].get("deleted")}
+        keys |= {_key(change) for change in page["changes"] if not change["to"].get("deleted")}
         cursor = page["pagination"].get("next_cursor")
         if cursor is None:
-            return found
+            return keys
 
 
 def _key(change: dict[str, Any]) -> object:

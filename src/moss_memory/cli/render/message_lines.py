@@ -24,19 +24,19 @@ def _wrap(line: str, width: int) -> list[str]:
         if line.startswith(prefix):
             return _wrap_proposal(line, prefix, width)
     indent = len(line) - len(line.lstrip(" "))
-    first, *more = wrap_text(line.strip(" "), width, indent=indent + 2)
-    return [" " * indent + first, *more]
+    first, *other_lines = wrap_text(line.strip(" "), width, indent=indent + 2)
+    return [" " * indent + first, *other_lines]
 
 
 def _wrap_proposal(line: str, prefix: str, width: int) -> list[str]:
     """Return a command over several lines that end in a backslash, then its reason as a comment."""
     command, _, reason = line.partition("  # ")
     blank = " " * len(prefix)
-    first, *more = wrap_command(command.removeprefix(prefix), width - len(prefix))
+    first, *other_lines = wrap_command(command.removeprefix(prefix), width - len(prefix))
     comment = wrap_text(reason, width, indent=len(blank) + 2) if reason else []
     return [
         prefix + first,
-        *(blank + part for part in more),
+        *(blank + part for part in other_lines),
         *(f"{blank}# {part.strip()}" for part in comment),
     ]
 

@@ -198,23 +198,23 @@ def _one_line(message: str) -> str:
 class Progress:
     """A progress line on stderr, on a terminal only."""
 
-    __slots__ = ("_label", "_shown")
+    __slots__ = ("_is_shown", "_label")
 
     def __init__(self, label: str) -> None:
         self._label = label
-        self._shown = False
+        self._is_shown = False
 
     def __call__(self, done: int, total: int | None) -> None:
         _write_stderr(f"\r\x1b[K{self.text(done, total)}".encode())
-        self._shown = True
+        self._is_shown = True
 
     def text(self, done: int, total: int | None) -> str:
         return f"{self._label}: {done}" + (f" of {total}" if total is not None else "")
 
     def clear(self) -> None:
-        if self._shown:
+        if self._is_shown:
             _write_stderr(b"\r\x1b[K")
-            self._shown = False
+            self._is_shown = False
 
 
 def progress_for(label: str) -> Progress | None:

@@ -22,11 +22,11 @@ def screen_of(answer: dict[str, Any], width: int) -> str:
     """Return the response of `tasks_radar` as text."""
     columns = width or _USUAL_COLUMNS
     target, radar, steps = answer["target"], answer["radar"], answer["steps"]
-    about = [target["status"]]
-    about += [f"{target['priority']} priority"] if "priority" in target else []
-    about += [f"part of {target['parent']}"] if "parent" in target else []
+    details = [target["status"]]
+    details += [f"{target['priority']} priority"] if "priority" in target else []
+    details += [f"part of {target['parent']}"] if "parent" in target else []
     title = _clip(f"{target['id']}  {line_of(target['title'])}", columns)
-    lines = [f"{HIT}{title}{HIT_END}", ", ".join(about)]
+    lines = [f"{HIT}{title}{HIT_END}", ", ".join(details)]
     lines += _part("now", [radar["now"].removeprefix(f"{target['id']} {target['title']}: ")], columns)
     lines += _part("why", [radar["why"]], columns)
     lines += _part("verify", radar["verify"], columns)
@@ -45,8 +45,8 @@ def _part(label: str, texts: list[str], columns: int, *, most: int = _PART_LINES
     if not texts:
         return []
     wrapped = [line for text in texts for line in wrap_text(line_of(text), columns - _LABEL_COLUMNS)]
-    first, *more = _limit([_clip(line.strip(), columns - _LABEL_COLUMNS) for line in wrapped], most)
-    return [f"{label:<{_LABEL_COLUMNS}}{first}", *(" " * _LABEL_COLUMNS + line for line in more)]
+    first, *other_lines = _limit([_clip(line.strip(), columns - _LABEL_COLUMNS) for line in wrapped], most)
+    return [f"{label:<{_LABEL_COLUMNS}}{first}", *(" " * _LABEL_COLUMNS + line for line in other_lines)]
 
 
 def _clip(line: str, columns: int) -> str:
@@ -62,9 +62,9 @@ def _steps(steps: list[dict[str, Any]], columns: int, room: int) -> list[str]:
     chosen = steps
     if len(steps) > room:
         chosen = [step for step in steps if not step["done"]][: room - 1] or steps[-(room - 1) :]
-    shown = [_step(step, columns) for step in chosen]
-    hidden = len(steps) - len(shown)
-    return [*shown, f"and {hidden} more; `moss task show` has all"] if hidden else shown
+    shown_lines = [_step(step, columns) for step in chosen]
+    hidden = len(steps) - len(shown_lines)
+    return [*shown_lines, f"and {hidden} more; `moss task show` has all"] if hidden else shown_lines
 
 
 def _step(step: dict[str, Any], columns: int) -> str:

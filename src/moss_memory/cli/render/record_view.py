@@ -50,12 +50,14 @@ def with_titles(store: Store, _: dict[str, Any], result: dict[str, Any]) -> dict
 def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
     """Return each capability with its fields: required, allowed values."""
     blocks = []
-    for one in capabilities:
-        head = f"{one['capability_id']} ({one['entity_type']}), known by {', '.join(one['identity'])}"
+    for capability in capabilities:
+        head = (
+            f"{capability['capability_id']} ({capability['entity_type']}), known by {', '.join(capability['identity'])}"
+        )
         rows = [
             [Cell(printable(name)), Cell(field["type"]), Cell("yes" if field.get("required") else "-"),
              Cell(printable(_details(field)))]
-            for name, field in one["fields"].items()
+            for name, field in capability["fields"].items()
         ]  # fmt: skip
         blocks.append("\n".join([*wrap_text(printable(head), width, indent=2), align_rows(_FIELDS, rows, width=width)]))
     return "\n\n".join(blocks)
@@ -71,9 +73,9 @@ def sources_table(entity: dict[str, Any], width: int) -> str:
     rows = []
     for name, source in entity["provenance"].items():
         value = entity.get("snapshot", {}).get(name)
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        value_text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         refs = ", ".join(source["source_refs"])
-        texts = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
+        texts = (name, value_text, source["observed_at"], source["agent_id"] or "-", refs or "-")
         rows.append([Cell(line_of(part)) for part in texts])
     heading = printable(f"{entity['entity_type']} {entity['entity_id']}:")
     return f"{heading}\n{align_rows(_SOURCES, rows, width=width)}"

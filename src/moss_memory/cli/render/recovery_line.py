@@ -21,12 +21,12 @@ _TYPED_CHARS = 100
 
 def recovery_line(recovery: dict[str, Any]) -> str:
     """Return a line such as `try: moss list --workspace shop  # lists the capsules of this workspace`."""
-    tool, given = recovery["tool"], recovery.get("arguments") or {}
-    arguments = {name: value for name, value in given.items() if not (name in TEXT and _is_long(value))}
+    tool, all_arguments = recovery["tool"], recovery.get("arguments") or {}
+    arguments = {name: value for name, value in all_arguments.items() if not (name in TEXT and _is_long(value))}
     operation = catalog.find(tool)
     line = f"try: {command_line(tool, arguments)}"
     required = () if operation is None else operation.required
-    if len(arguments) < len(given) or any(name in TEXT and name not in given for name in required):
+    if len(arguments) < len(all_arguments) or any(name in TEXT and name not in all_arguments for name in required):
         line += " < FILE"
     reason = reason_of(recovery)
     return f"{line}  # {reason}" if reason else line

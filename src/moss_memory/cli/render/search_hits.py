@@ -21,10 +21,10 @@ def hits_of(hits: list[dict[str, Any]], schema: ResponseSchema, width: int) -> s
 
 
 def _lines(hit: dict[str, Any], schema: ResponseSchema, width: int) -> list[str]:
-    head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
-    about += [hit["status"]] if hit.get("status") else []
-    about.append(cell_of(schema.fields["at"], hit.get("at")).text)
-    description = line_of(", ".join(about))
+    head, details = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
+    details += [hit["status"]] if hit.get("status") else []
+    details.append(cell_of(schema.fields["at"], hit.get("at")).text)
+    description = line_of(", ".join(details))
     first = f"{HIT}{line_of(head)}{HIT_END}"
     if not width or cells(line_of(head)) + 2 + cells(description) <= width:
         lines = [f"{first}  {description}"]
@@ -37,20 +37,20 @@ def _lines(hit: dict[str, Any], schema: ResponseSchema, width: int) -> list[str]
 def _describe_named(hit: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the address of a capsule or artifact, and its description."""
     title = hit.get("title")
-    about = [title] if title and title != hit["name"] else []
+    details = [title] if title and title != hit["name"] else []
     kind = hit.get("kind")
-    about += [f"{hit['type']} {kind}" if kind else hit["type"]] if "type" in hit else []
-    return f"{hit['workspace']}/{hit['name']}", about
+    details += [f"{hit['type']} {kind}" if kind else hit["type"]] if "type" in hit else []
+    return f"{hit['workspace']}/{hit['name']}", details
 
 
 def _describe_nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the title of any other hit, and its type and location."""
     kind = hit.get("kind") or hit.get("type") or "capsule"
-    about = [f"{kind} {hit['id']}"]
-    about += [f"on {hit['branch']}"] if hit.get("branch") else []
-    return hit.get("title") or str(hit["id"]), [*about, f"in {hit['workspace']}"]
+    details = [f"{kind} {hit['id']}"]
+    details += [f"on {hit['branch']}"] if hit.get("branch") else []
+    return hit.get("title") or str(hit["id"]), [*details, f"in {hit['workspace']}"]
 
 
 def _indent(text: str, width: int) -> list[str]:
-    first, *more = wrap_text(text, width, indent=_INDENT)
-    return [" " * _INDENT + first, *more]
+    first, *other_lines = wrap_text(text, width, indent=_INDENT)
+    return [" " * _INDENT + first, *other_lines]

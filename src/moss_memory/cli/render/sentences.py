@@ -44,13 +44,13 @@ class _Words(dict):  # type: ignore[type-arg]  # subscripting costs an import at
 
     def _it(self) -> str:
         key = self._answer.get("fetch_key") or {}
-        given = {**self._arguments, **{name: value for name, value in self._answer.items() if value}}
+        fields = {**self._arguments, **{name: value for name, value in self._answer.items() if value}}
         for prefix in ("moss_capsule", "moss_artifact"):
             if prefix in key:
                 return line_of(f"{key['moss_workspace']}/{key[prefix]}")
-        if "name" in given:
-            return line_of(f"{given['workspace']}/{given['name']}" if "workspace" in given else str(given["name"]))
-        return line_of(str(given.get("id", "")))
+        if "name" in fields:
+            return line_of(f"{fields['workspace']}/{fields['name']}" if "workspace" in fields else str(fields["name"]))
+        return line_of(str(fields.get("id", "")))
 
     def _task(self) -> str:
         title = self._answer.get("title")
@@ -83,7 +83,7 @@ class _Words(dict):  # type: ignore[type-arg]  # subscripting costs an import at
     def _graph_changes(self) -> str:
         parts = []
         for name, count in self._answer["applied"].items():
-            what, _, verb = name.partition("_")
+            subject, _, verb = name.partition("_")
             if count:
-                parts.append(f"{pluralize(count, what[:-1])} {'written' if verb == 'upserted' else verb}")
+                parts.append(f"{pluralize(count, subject[:-1])} {'written' if verb == 'upserted' else verb}")
         return ", ".join(parts) or "nothing changed"

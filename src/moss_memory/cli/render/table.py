@@ -52,19 +52,19 @@ def table_of(
 
 
 def _render(answer: dict[str, Any], schema: ResponseSchema, width: int, reading: bool) -> str:
-    found = labelled_fields(answer, schema)
-    if not found:
+    fields = labelled_fields(answer, schema)
+    if not fields:
         return NOTHING
-    lists = {label: one for label, one in found.items() if _is_rows(one[0])}
-    apart = {label: one for label, one in found.items() if one[0].shown == "apart"}
-    plain = {label: one for label, one in found.items() if label not in lists and one[0].shown in ("", "if_true")}
+    lists = {label: pair for label, pair in fields.items() if _is_rows(pair[0])}
+    separate = {label: pair for label, pair in fields.items() if pair[0].shown == "apart"}
+    plain = {label: pair for label, pair in fields.items() if label not in lists and pair[0].shown in ("", "if_true")}
     blocks = ["\n".join(lines_of(plain, width))]
     for label, (field, rows) in lists.items():
-        blocks += _listing(label, field, rows, width, reading=reading, alone=len(lists) + len(apart) == 1)
-    blocks.append(_sides({label: one for label, one in found.items() if one[0].shown == "side"}, width))
-    blocks += [f"{label}:\n{_render(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
-    blocks.append(_page(found, lists))
-    blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(found)]
+        blocks += _listing(label, field, rows, width, reading=reading, alone=len(lists) + len(separate) == 1)
+    blocks.append(_sides({label: pair for label, pair in fields.items() if pair[0].shown == "side"}, width))
+    blocks += [f"{label}:\n{_render(part, field.of, width, reading)}" for label, (field, part) in separate.items()]
+    blocks.append(_page(fields, lists))
+    blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(fields)]
     return "\n\n".join(block for block in blocks if block) or NOTHING
 
 
@@ -73,8 +73,8 @@ def text_in(answer: dict[str, Any], schema: ResponseSchema) -> str | None:
     return next(iter(_texts(labelled_fields(answer, schema))), None)
 
 
-def _texts(found: Found) -> list[str]:
-    return [value for field, value in found.values() if field.shown == "whole" and value is not None]
+def _texts(fields: Found) -> list[str]:
+    return [value for field, value in fields.values() if field.shown == "whole" and value is not None]
 
 
 def _is_rows(field: Field) -> bool:
@@ -112,18 +112,18 @@ def rows_of(items: list[dict[str, Any]], schema: ResponseSchema, width: int, *, 
     if not items:
         return NOTHING
     rows = items if schema.row is None else [schema.row(item) for item in items]
-    declared = schema.table or [TableColumn(key, min_width=8, drop_rank=at) for at, key in enumerate(schema.fields)]
+    declared = schema.table or [TableColumn(key, min_width=8, drop_rank=rank) for rank, key in enumerate(schema.fields)]
     if not width and not reading:
         return _plain_table(declared, rows, schema)
-    text = next((one.key for one in declared if schema.fields.get(one.key, _COMPUTED).shown == "whole"), None)
+    text = next((column.key for column in declared if schema.fields.get(column.key, _COMPUTED).shown == "whole"), None)
     if reading and text is not None:
         return _text_blocks(declared, rows, schema, text, width)
     columns = [column for column in declared if column.is_shown(rows)]
     same = _constant_columns(columns, [_cells_of(row, columns, schema) for row in rows]) if reading else {}
     columns = [column for column in columns if column not in same]
-    shown = [_cells_of(row, columns, schema) for row in rows]
+    cell_rows = [_cells_of(row, columns, schema) for row in rows]
     constants = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
-    table = align_rows(columns, shown, width=width, reading=reading)
+    table = align_rows(columns, cell_rows, width=width, reading=reading)
     return "\n".join([table, "", *wrap_text(f"All: {constants}", width)]) if constants else table
 
 
@@ -156,12 +156,12 @@ def _text_blocks(
     columns = [column for column in declared if column.key != text and column.is_shown(rows)]
     blocks = []
     for row in rows:
-        shown = [cell.text for cell in _cells_of(row, columns, schema)]
-        heading = "  ".join(part for part in shown if part not in ("-", line_of(str(row.get(text) or ""))))
+        texts = [cell.text for cell in _cells_of(row, columns, schema)]
+        heading = "  ".join(part for part in texts if part not in ("-", line_of(str(row.get(text) or ""))))
         lines = [f"{HIT}{line}{HIT_END}" for line in wrap_text(heading, width, indent=4)]
         for line in printable(str(row.get(text) or ""), keep_lines=True).strip("\n").split("\n"):
-            first, *more = wrap_text(line, width, indent=2)
-            lines += [f"  {first}".rstrip(), *more]
+            first, *other_lines = wrap_text(line, width, indent=2)
+            lines += [f"  {first}".rstrip(), *other_lines]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
@@ -170,7 +170,7 @@ def _constant_columns(columns: list[TableColumn], rows: list[list[Cell]]) -> dic
     """Return the columns with the same value in every row, and the value; columns that identify a row are excluded."""
     if len(rows) < 2:
         return {}
-    texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
+    texts = {column: {row[index].text for row in rows} for index, column in enumerate(columns)}
     same = {column: values.pop() for column, values in texts.items() if len(values) == 1 and column.key not in _NAMING}
     short = {column: text for column, text in same.items() if len(text) <= _CONSTANT_CHARS}
     return short if len(short) < len(columns) else {}
@@ -182,23 +182,23 @@ def _sides(sides: Found, width: int) -> str:
         return ""
     states = [value or {} for _, value in sides.values()]
     schema = next(iter(sides.values()))[0].of
-    known = [key for key in schema.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
-    fields = [key for key in known if any(state.get(key) for state in states)]
+    keys = [key for key in schema.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
+    fields = [key for key in keys if any(state.get(key) for state in states)]
     columns = [TableColumn("field"), *(TableColumn(label, min_width=10) for label in sides)]
     rows = [[Cell(key), *(cell_of(schema.fields[key], state.get(key)) for state in states)] for key in fields]
     return align_rows(columns, rows, width=width) if rows else ""
 
 
-def _page(found: Found, lists: Found) -> str:
+def _page(fields: Found, lists: Found) -> str:
     """Return the position of the page and the next one, then the remarks of a search."""
-    page = next((value for field, value in found.values() if field.shown == "page"), None)
+    page = next((value for field, value in fields.values() if field.shown == "page"), None)
     if page is None or not (lists or page["has_more"]):
         return ""
     items = next((value for field, value in lists.values() if field.shown == "answer"), ())
     count = page.get("count", len(items))
     position = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
     if page["has_more"]:
-        where = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"
-        position += f"; more with {where}"
-    remarks = [_REMARKS[label].format(value) for label, (field, value) in found.items() if field.shown == "remark"]
+        next_option = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"
+        position += f"; more with {next_option}"
+    remarks = [_REMARKS[label].format(value) for label, (field, value) in fields.items() if field.shown == "remark"]
     return "\n".join([position, *remarks])

@@ -19,14 +19,14 @@ def diff_lines(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Ma
     """Return the lines of a unified diff of every part that differs; `old` and `new` are the labels."""
     import difflib  # imported only by `moss diff`
 
-    found: list[MarkedLine] = []
+    lines: list[MarkedLine] = []
     for name, before, after in parts:
-        was, now = (f"{label} {name}".rstrip() for label in (old, new))
-        for number, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), was, now)):
-            found.append(("head" if number < 2 else line[0], line.removesuffix("\n")))
+        old_label, new_label = (f"{label} {name}".rstrip() for label in (old, new))
+        for number, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), old_label, new_label)):
+            lines.append(("head" if number < 2 else line[0], line.removesuffix("\n")))
             if not line.endswith("\n"):
-                found.append(_NO_NEWLINE)
-    return found
+                lines.append(_NO_NEWLINE)
+    return lines
 
 
 def _lines(text: str) -> list[str]:
@@ -44,5 +44,5 @@ def show_difference(lines: list[MarkedLine]) -> None:
 
 
 def _colour(colour: str, line: str) -> str:
-    seen = printable(line, keep_lines=True)
-    return f"\x1b[{colour}m{seen}\x1b[0m" if colour else seen
+    visible = printable(line, keep_lines=True)
+    return f"\x1b[{colour}m{visible}\x1b[0m" if colour else visible
