@@ -39,7 +39,7 @@ FRESHNESS = ResponseSchema(
         "missing": texts("files that are gone"),
         "why": text("why it is unknown", optional=True),
     },
-    line=lambda found: describe_freshness(found),
+    line=lambda freshness: describe_freshness(freshness),
 )
 CODE_FIELDS = {
     "saved_in": object_of(SAVED_IN, "where in the code it was saved, if known", optional=True),
@@ -89,8 +89,8 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name_some(paths: list[str]) -> str:
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return ", ".join(paths[:_MOST_NAMED]) + more
+    suffix = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(paths[:_MOST_NAMED]) + suffix
 
 
 def describe_drift(answer: dict[str, Any]) -> str:

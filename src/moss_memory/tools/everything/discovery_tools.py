@@ -110,8 +110,8 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
 
 
 def _to_json(tools: list[PreserializedDict], best: PreserializedDict | None, total: int) -> str:
-    more = "" if best is None else f',"best":{best.json}'
-    return f'{{"tools":[{",".join([tool.json for tool in tools])}]{more},"total":{total}}}'
+    best_field = "" if best is None else f',"best":{best.json}'
+    return f'{{"tools":[{",".join([tool.json for tool in tools])}]{best_field},"total":{total}}}'
 
 
 def _choose(names: list[str], most: int, call: CallContext) -> list[str]:

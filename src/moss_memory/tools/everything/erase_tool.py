@@ -123,10 +123,10 @@ def moss_erase(
         "target": target, "step_id": step_id,
     }  # fmt: skip
     arguments = {key: value for key, value in values.items() if value is not None}
-    odd = next((key for key in arguments if key not in _ADDRESS_ARGUMENTS[type]), None)
-    if odd is not None:
+    extra = next((key for key in arguments if key not in _ADDRESS_ARGUMENTS[type]), None)
+    if extra is not None:
         raise invalid_request(
-            f"`{odd}` names no {type}; it is identified by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd
+            f"`{extra}` names no {type}; it is identified by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=extra
         )
     if "id" in arguments and type in _HIT_IDS:
         arguments = _from_hit(tx, type, arguments)

@@ -44,8 +44,8 @@ class _Source:
 
 def _sql_address(family: str) -> str:
     """Return the SQL of the address of a row that may have a name, as `t`."""
-    named = "t.workspace_raw || '/' || t.name_raw"
-    return f"'{family} ' || case when t.name_raw is null or t.deleted_at is not null then t.id else {named} end"
+    full_name = "t.workspace_raw || '/' || t.name_raw"
+    return f"'{family} ' || case when t.name_raw is null or t.deleted_at is not null then t.id else {full_name} end"
 
 
 def _versions_source(family: str, table: str) -> _Source:

@@ -99,9 +99,9 @@ class RecordFilters:
         rarest: int = tx.value(f"{spans} order by passed, oldest, way limit 1", self._values)
         return self._paths[rarest]
 
-    def _other_conditions(self, row_column: str, lead: AccessPath | None = None) -> list[str]:
+    def _other_conditions(self, row_column: str, leading: AccessPath | None = None) -> list[str]:
         """Return the conditions of all filters but the leading one."""
-        path_conditions = [way.condition for way in self._paths if way is not lead]
+        path_conditions = [path.condition for path in self._paths if path is not leading]
         return [condition.format(at=row_column) for condition in (*path_conditions, *self._conditions)]
 
     def search(
@@ -154,7 +154,7 @@ def record_filters(
 ) -> RecordFilters:
     """Return the filters of a call; refuse a property that its type does not have."""
     _check_count(properties)
-    ways, conditions = [], []
+    paths, conditions = [], []
     placed, values = equality_conditions(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
     for number, (name, value) in enumerate((properties or {}).items()):
@@ -165,17 +165,17 @@ def record_filters(
         from_clause = f"from record_properties p where p.name = :name{number} and p.value in ({listed})"
         condition = f"exists (select 1 {from_clause} and p.row_id = {{at}})"
         if len(stored_values) == 1:
-            ways.append(AccessPath(f"select p.row_id as at {from_clause}", condition))
+            paths.append(AccessPath(f"select p.row_id as at {from_clause}", condition))
         else:  # a row may have both values
             conditions.append(condition)
     if placed:
-        both = " and ".join(placed)
-        ways.append(AccessPath(f"select row_id as at from records where {both}", both))
+        joined = " and ".join(placed)
+        paths.append(AccessPath(f"select row_id as at from records where {joined}", joined))
     if ids is not None:
         listed = tx.sql_in("records.payload_id", "ids")
-        ways.append(AccessPath(f"select row_id as at from records where {listed}", listed))
+        paths.append(AccessPath(f"select row_id as at from records where {listed}", listed))
         values["ids"] = ids
-    return RecordFilters(ways, conditions, values)
+    return RecordFilters(paths, conditions, values)
 
 
 def matching_entities(

@@ -129,7 +129,9 @@ class _TaskErasure:
         evidence: list[tuple[int, str]] = []
         if self._task is not None:
             rows = tx.stream(sql["evidence_rows"], {"task_row": self._task.row_id})
-            evidence = [(row_id, content) for row_id, of, content in rows if step_id in (None, of)]
+            evidence = [
+                (row_id, content) for row_id, evidence_step, content in rows if step_id in (None, evidence_step)
+            ]
         versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
         own = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
         return HardDelete(

@@ -91,8 +91,8 @@ class TaskTree:
         self._task = task
         self._claims = {claim.step_id: claim for claim in claims_on(tx, task)}
         self._evidence: dict[str | None, list[str]] = {}
-        for of, content in tx.rows(sql["evidence_by_step"], {"task_row": task.row_id}):
-            self._evidence.setdefault(of, []).append(content)
+        for step_id, content in tx.rows(sql["evidence_by_step"], {"task_row": task.row_id}):
+            self._evidence.setdefault(step_id, []).append(content)
         self._notes: dict[str | None, list[str]] = {}
         for note in notes_about(tx, workspace, task, NOTES_SHOWN):
             title = note.get("title") or ""

@@ -80,7 +80,7 @@ def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD)
             ranges.insert(0, (writer, 0, top))
         else:
             own_after, reach_json = reset
-            reach = [(reached, after, until) for reached, after, until in json.loads(reach_json)]
+            reach = [(reached_id, after, until) for reached_id, after, until in json.loads(reach_json)]
             ranges[:0] = [*reach, (writer, own_after, top)]
             settled = True
     return View(doc, ranges, names, written, sources)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-_TYPES = ", ".join(f"'{known}'" for known in (*CARD_TYPES, "task", "plan", "step"))
+_TYPES = ", ".join(f"'{kind}'" for kind in (*CARD_TYPES, "task", "plan", "step"))
 _STATUSES = "'open', 'closed', 'rejected', 'merged', 'done', 'blocked', 'TODO', 'ACTIVE', 'DONE'"
 _KNOWN = {"known_type": f"type in ({_TYPES})", "known_status": f"status in ({_STATUSES})"}
 """Types and statuses defined by Moss; all others are text of callers and are erased."""

@@ -219,7 +219,7 @@ def focus_of(tx: ReadTransaction, workspace: str) -> str | None:
 
 def task_summary(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any]:
     """Return the fields of a plan or task with its dependencies, for radar and export."""
-    return task.summary([other.id for other in dependencies_of(tx, workspace, task)])
+    return task.summary([needed.id for needed in dependencies_of(tx, workspace, task)])
 
 
 def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | None, path: str | None) -> Step:
