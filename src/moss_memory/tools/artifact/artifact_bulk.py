@@ -135,7 +135,7 @@ def artifact_purge(
     return purge_deleted(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
-def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> ListFilters:
+def _filters(tx: Transaction, *, kind: str | None, **filters: str | None) -> ListFilters:
     if kind is not None:
         normalize_kind(kind)
-    return required_filters(tx, code="FILTER_REQUIRED", kind=kind, **given)
+    return required_filters(tx, code="FILTER_REQUIRED", kind=kind, **filters)

@@ -19,7 +19,7 @@ def artifact_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dic
         return {}
     chosen = tx.sql_in("row_id", "row_ids")
     rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where {chosen} order by row_id", {"row_ids": row_ids})
-    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    artifacts = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     return {
         row["row_id"]: {
             "id": row["id"],
@@ -31,5 +31,5 @@ def artifact_documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dic
             "version": row["version"],
             "text": row["text"] or "",
         }
-        for row in found
+        for row in artifacts
     }

@@ -85,7 +85,7 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None,
     Refuse a kind without a schema only if `required`.
     """
     kinds, problems = known_kinds(home)
-    broken = next((one for one in problems if os.path.basename(one["file"]) == f"{kind}.json"), None)
+    broken = next((problem for problem in problems if os.path.basename(problem["file"]) == f"{kind}.json"), None)
     if broken is not None and kind not in kinds:
         raise invalid_request(
             f"the schema of kind {kind!r} cannot be used: {broken['file']}: {broken['message']}", path="kind"
@@ -99,15 +99,15 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None,
                 recovery=next_call("artifact_kinds", {}, "lists the kinds with their schemas"),
             )
         return
-    found = _violations(kinds[kind]["schema"], data)
+    violations = _violations(kinds[kind]["schema"], data)
     if kinds[kind]["needs_text"] and not (text or "").strip():
-        found.append({"path": "text", "message": "is required: artifacts of this kind are composed for models"})
-    if found:
-        first = found[0]
+        violations.append({"path": "text", "message": "is required: artifacts of this kind are composed for models"})
+    if violations:
+        first = violations[0]
         raise invalid_request(
             f"this is no valid {kind}: {first['path']} {first['message']}"
-            + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
-            errors=found[:_ERRORS_MAX],
+            + (f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""),
+            errors=violations[:_ERRORS_MAX],
         )
 
 
@@ -119,12 +119,12 @@ def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, 
     try:
         dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         validator = dialect(schema, registry=EMPTY_REGISTRY)
-        found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
+        errors = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
     except Exception as error:  # an invalid schema or an unresolved `$ref`, of many types
         raise invalid_request(
             f"the kind's schema cannot be used ({type(error).__name__}); see `artifact_kinds`"
         ) from error
-    return [{"path": _path(error.absolute_path), "message": str(error.message)[:_SHOWN_CHARS]} for error in found]
+    return [{"path": _path(error.absolute_path), "message": str(error.message)[:_SHOWN_CHARS]} for error in errors]
 
 
 def _path(parts: Any) -> str:

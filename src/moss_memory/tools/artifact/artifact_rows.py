@@ -119,4 +119,4 @@ def _counts(tx: ReadTransaction, column: str, where: str, values: dict[str, obje
     expired = f"{counted} and expires_at is not null and expires_at <= :now group by {column}"
     for value, count in tx.stream(expired, {**values, "now": tx.now}):
         counts[value] -= count
-    return sorted(((value, count) for value, count in counts.items() if count), key=lambda one: (-one[1], one[0]))
+    return sorted(((value, count) for value, count in counts.items() if count), key=lambda pair: (-pair[1], pair[0]))

@@ -371,12 +371,12 @@ def sweep_expired(tx: Transaction) -> None:
 def _check_sizes(data: dict[str, Any], text: str | None) -> str:
     """Refuse content above the limits; return the data as compact JSON."""
     data_json = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for what, code, actual, limit in (
+    for field, code, actual, limit in (
         ("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS),
         ("text", "TEXT_TOO_LARGE", len(text or ""), TEXT_MAX_CHARS),
     ):
         if actual > limit:
-            message = f"`{what}` has {actual} characters, the limit is {limit}; split it into several artifacts"
+            message = f"`{field}` has {actual} characters, the limit is {limit}; split it into several artifacts"
             raise MossError(code, message, details={"max_chars": limit, "actual_chars": actual})
     return data_json
 
@@ -396,8 +396,8 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
     note_new_workspace(tx, row["workspace_norm"])
     row["id"] = tx.new_id()
     tx.run(sql["insert"], {**row, "tool": tx.tool, "origin": tx.origin_key(), "change_seq": tx.next_change()})
-    named = {"workspace": row["workspace_raw"], "name": row["name_raw"]}
-    return {"id": row["id"], **named, "kind": row["kind"], "version": 1}
+    address = {"workspace": row["workspace_raw"], "name": row["name_raw"]}
+    return {"id": row["id"], **address, "kind": row["kind"], "version": 1}
 
 
 def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
@@ -411,5 +411,5 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     if changed is not None:
         same_id, workspace, name, version = changed
         return {"id": same_id, "workspace": workspace, "name": name, "kind": row["kind"], "version": version}
-    found = artifacts.find(tx, Address(None, row["workspace_raw"], row["name_raw"]), also=UNEXPIRED)
-    raise version_mismatch(versioned, found, expected_version)
+    stored_row = artifacts.find(tx, Address(None, row["workspace_raw"], row["name_raw"]), also=UNEXPIRED)
+    raise version_mismatch(versioned, stored_row, expected_version)

@@ -61,9 +61,9 @@ def browse_capsules(
     among = _last_changed(chosen) + (" where source = :agent" if agent else "")
     values = {**chosen.parameters, "agent": agent, "limit": page.limit, "offset": page.offset}
     total: int = tx.value(f"select count(*) from {among}", values)
-    found = f"select row_id from {among} order by {ORDERS[order]} limit :limit offset :offset"
+    page_ids = f"select row_id from {among} order by {ORDERS[order]} limit :limit offset :offset"
     rows = tx.rows(
-        f"select {summary_columns} from capsules where row_id in ({found}) order by {ORDERS[order]} limit :limit",
+        f"select {summary_columns} from capsules where row_id in ({page_ids}) order by {ORDERS[order]} limit :limit",
         values,
     )
     items = [summary(row) for row in rows]
@@ -94,7 +94,7 @@ def capsule_options(tx: ReadTransaction, *, workspace: str | None) -> dict[str, 
     for (tags_json,) in tx.stream(listed, filters.parameters):
         for tag in set(json.loads(tags_json)) if tags_json else ():
             counts[tag] = counts.get(tag, 0) + 1
-    return {**answer, "tags": sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:_OPTIONS]}
+    return {**answer, "tags": sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OPTIONS]}
 
 
 def _last_changed(filters: ListFilters) -> str:

@@ -39,7 +39,7 @@ FRESHNESS = ResponseSchema(
         "missing": texts("files that are gone"),
         "why": text("why it is unknown", optional=True),
     },
-    line=lambda found: describe_freshness(found),
+    line=lambda freshness: describe_freshness(freshness),
 )
 CODE_FIELDS = {
     "saved_in": object_of(SAVED_IN, "where in the code it was saved, if known", optional=True),
@@ -60,8 +60,8 @@ def show_code(saved: CodeState, here: CodeState | None) -> dict[str, str]:
     """Return a code state as a response; for a process in another repository only name and id of its own."""
     if here is None or saved.is_same_repository(here):
         return saved.to_response()
-    known = {"repository": saved.repository, "repository_id": saved.repository_id}
-    return {name: value for name, value in known.items() if value}
+    names = {"repository": saved.repository, "repository_id": saved.repository_id}
+    return {name: value for name, value in names.items() if value}
 
 
 def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
@@ -70,37 +70,37 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
     if saved is None:
         return {}
     tree = tx.call.caller.work_tree()
-    here = None if tree is None else tree.state()
-    fields: dict[str, Any] = {"saved_in": show_code(saved, here)}
-    if tree is None or here is None or not saved.is_same_repository(here):
+    present = None if tree is None else tree.state()
+    fields: dict[str, Any] = {"saved_in": show_code(saved, present)}
+    if tree is None or present is None or not saved.is_same_repository(present):
         return fields
-    if saved.commit and saved.commit == here.commit:  # without the modules of a comparison
+    if saved.commit and saved.commit == present.commit:  # without the modules of a comparison
         fields["freshness"] = {"state": "fresh", "commits": 0, "changed": [], "missing": []}
         return fields
     from moss_memory.code_state.freshness import freshness_of
 
-    fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).to_response()
-    if found["state"] in ("drifted", "orphaned") and row["deleted_at"] is None:
-        read = f"read {_name_some(found['changed'])}, then " if found["changed"] else ""
-        gone = f"{_name_some(found['missing'])} gone: find the new place. " if found["missing"] else ""
+    fields["freshness"] = freshness = freshness_of(tree, saved, row["capsule_text"]).to_response()
+    if freshness["state"] in ("drifted", "orphaned") and row["deleted_at"] is None:
+        read = f"read {_name_some(freshness['changed'])}, then " if freshness["changed"] else ""
+        gone = f"{_name_some(freshness['missing'])} gone: find the new place. " if freshness["missing"] else ""
         reason = f"{gone}{read}check each section and send `capsule_text` with the present state"
         fields["next"] = next_call("capsule_update", {"id": row["id"]}, reason)  # only a reader can write the text
     return fields
 
 
 def _name_some(paths: list[str]) -> str:
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return ", ".join(paths[:_MOST_NAMED]) + more
+    suffix = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(paths[:_MOST_NAMED]) + suffix
 
 
 def describe_drift(answer: dict[str, Any]) -> str:
     """Return in one line how the files of a capsule have changed, by the answer of `moss_places`; empty if not."""
-    found = answer["freshness"]
-    if found["state"] not in ("drifted", "orphaned"):
+    freshness = answer["freshness"]
+    if freshness["state"] not in ("drifted", "orphaned"):
         return ""
-    commits = f"{pluralize(found['commits'], 'commit')} since"
-    stale = [*found["changed"], *found["missing"]]
-    verb = "missing" if not found["changed"] else "changed or missing" if found["missing"] else "changed"
+    commits = f"{pluralize(freshness['commits'], 'commit')} since"
+    stale = [*freshness["changed"], *freshness["missing"]]
+    verb = "missing" if not freshness["changed"] else "changed or missing" if freshness["missing"] else "changed"
     files = f"{len(stale)} of its {len(answer['places'])} files {verb}"
     return f"{answer.get('name') or answer['id']}: {commits}, {files}: {_name_some(stale)}"
 

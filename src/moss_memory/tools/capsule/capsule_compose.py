@@ -127,9 +127,9 @@ def capsule_append(
     present = parse_sections(row["capsule_text"])
     if not present:
         raise invalid_request("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
-    target = next((one for one in present if same_title(one.title, section)), None)
+    target = next((candidate for candidate in present if same_title(candidate.title, section)), None)
     if target is None:
-        raise _section_not_found(row["id"], section, [one.title for one in present], content, mode)
+        raise _section_not_found(row["id"], section, [candidate.title for candidate in present], content, mode)
     text, replaced = append_to(row["capsule_text"], target, content, replace=mode == "replace")
     check_capsule_size(tx.config, text)
     row |= text_columns(text)

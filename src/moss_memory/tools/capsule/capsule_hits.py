@@ -41,10 +41,10 @@ def search_capsules(
         offset=page.offset,
     )
     hits = search(tx, request)
-    found = _rows_by_number(tx, hits.rows("capsule"))
+    rows = _rows_by_number(tx, hits.rows("capsule"))
     items = []
     for hit in hits.items:
-        row = found[hit.document.row]
+        row = rows[hit.document.row]
         item = {
             **capsule_response(row, include_text=False),
             "snippet": snippet(row["capsule_text"], hits.matcher, offset=hit.offset),

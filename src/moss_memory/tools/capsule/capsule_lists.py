@@ -124,13 +124,13 @@ def capsule_latest(
     sql = "select updated_at, change_seq, id from capsules {} " + NEWEST_FIRST + " limit 1"
     states = (ALIVE, DELETED) if include_deleted else (ALIVE,)
     newest = [tx.row(sql.format(filters.where(state)), filters.parameters) for state in states]
-    found: Any = max(filter(None, newest), default=None)
-    if found is None:
+    latest: Any = max(filter(None, newest), default=None)
+    if latest is None:
         from moss_memory.rows.suggestions import newest_elsewhere  # only needed for an empty workspace
 
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
-    capsule = capsules.find(tx, Address(found[2], None, None), include_deleted=True)
+    capsule = capsules.find(tx, Address(latest[2], None, None), include_deleted=True)
     item = capsule_response(capsule, include_text=include_text)
     if include_text:
         if tx.call.loads is not None:
@@ -273,10 +273,10 @@ def _from_counted(filters: ListFilters) -> str:
     """Return the from clause to count active capsules."""
     if "tag" not in filters:
         return f"capsules {filters.where(ALIVE)}"
-    others = filters.without("tag")
-    if not others.conditions:
+    other_filters = filters.without("tag")
+    if not other_filters.conditions:
         return "capsule_tags where tag = :f_tag"
-    return f"{_TAGGED} {others.where('tag = :f_tag', ALIVE)}"
+    return f"{_TAGGED} {other_filters.where('tag = :f_tag', ALIVE)}"
 
 
 def _list_prefix(tx: ReadTransaction, filters: ListFilters, parameters: dict[str, Any], total: int) -> list[Row]:
@@ -288,8 +288,8 @@ def _list_prefix(tx: ReadTransaction, filters: ListFilters, parameters: dict[str
     rows: list[Row] = []
     if total > _COMMON_PREFIX_ROWS:
         last = f"select row_id, name_norm, updated_at, change_seq from {from_living(filters.without('name_prefix'))}"
-        named = filters.only("name_prefix").where()
-        page = f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {named} {NEWEST_FIRST} {_PAGE}"
+        where = filters.only("name_prefix").where()
+        page = f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {where} {NEWEST_FIRST} {_PAGE}"
         rows = list(tx.rows(_sql_of_rows(page), parameters))
     if len(rows) < due:
         rows = list(tx.rows(_sql_of_rows(f"select row_id from {from_living(filters)} {_PAGE}"), parameters))

@@ -169,14 +169,14 @@ def capsule_store(
 
 
 def _replace(
-    tx: Transaction, kept: dict[str, Any], new: dict[str, Any], title: str | None, expected_version: int | None
+    tx: Transaction, stored: dict[str, Any], new: dict[str, Any], title: str | None, expected_version: int | None
 ) -> dict[str, Any]:
     """Replace the content of a capsule, which keeps its id, its names and its creation time."""
-    refuse_another_version(versioned, kept, expected_version)
+    refuse_another_version(versioned, stored, expected_version)
     content = {key: value for key, value in new.items() if key not in _NOT_REPLACED}
-    row = {**kept, **content, "title": _check_title(title) or kept["name_raw"]}
+    row = {**stored, **content, "title": _check_title(title) or stored["name_raw"]}
     versioned.write_version(tx, row)
-    return {**write_response(row), "previous_version": kept["version"]}
+    return {**write_response(row), "previous_version": stored["version"]}
 
 
 def write_response(row: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def capsule_fetch_many(
     """
     if len(items) > ITEMS_MAX:
         raise invalid_request(f"`items` has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
-    found: list[dict[str, Any]] = []
+    responses: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     for index, ref in enumerate(items):
         tx.check_cancelled()
@@ -255,10 +255,10 @@ def capsule_fetch_many(
         except MossError as error:
             errors.append({"ref": ref, "code": error.code, "message": error.message})
         else:
-            found.append(capsule_response(row, include_text=include_text))
+            responses.append(capsule_response(row, include_text=include_text))
             if include_text and tx.call.loads is not None:
                 tx.call.loads.add(tx, row)
-    return {"items": found, "errors": errors}
+    return {"items": responses, "errors": errors}
 
 
 @operation(
@@ -312,8 +312,8 @@ def capsule_update(
     refuse_another_version(versioned, row, expected_version)
     row |= changes
     if local is not None:
-        others = [tag for tag in json.loads(row["tags_json"] or "[]") if tag != LOCAL]
-        row["tags_json"] = tags_json([*others, LOCAL] if local else others)
+        other_tags = [tag for tag in json.loads(row["tags_json"] or "[]") if tag != LOCAL]
+        row["tags_json"] = tags_json([*other_tags, LOCAL] if local else other_tags)
     versioned.write_version(tx, row, "change" if capsule_text is not None else "change_metadata")
     return write_response(row)
 

@@ -107,7 +107,7 @@ class LineImporter:
         self.imported = 0
         self.unchanged = 0
         """The number of rows that were not written, because the store has equal ones."""
-        self._seen: set[Any] = set()
+        self._seen_keys: set[Any] = set()
         self.collisions: list[dict[str, Any]] = []
         self._origins: set[str] = set()
         """The keys of the stored origins."""
@@ -121,9 +121,9 @@ class LineImporter:
         """
         self._tx.begin()
         if self._mode == "replace":
-            given = len(lines)
+            line_count = len(lines)
             lines = self._without_equal(lines)
-            self.imported += given - len(lines)  # an equal row counts, and stays as it is
+            self.imported += line_count - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
         written_from: dict[str, set[str]] = {}
         for _, row in lines:
@@ -158,8 +158,8 @@ class LineImporter:
             return lines
         compared = [name for name in (*self._versioned.columns, *_COMPARED) if name in first[0]]
         by_id = self._find_stored(("id",), compared, [row for row in first if row["id"] is not None])
-        others = [row for row in first if row["name_norm"] is not None and (row["id"],) not in by_id]
-        by_name = self._find_stored(_NAME, compared, others, " and deleted_at is null")
+        named_rows = [row for row in first if row["name_norm"] is not None and (row["id"],) not in by_id]
+        by_name = self._find_stored(_NAME, compared, named_rows, " and deleted_at is null")
         equal = {
             id(row)
             for row in first
@@ -170,9 +170,9 @@ class LineImporter:
     def _is_first(self, row: dict[str, Any]) -> bool:
         """Return True if no earlier line was for this id or name."""
         keys = {row["id"], (row["workspace_norm"], row["name_norm"] or row["id"])}
-        if keys & self._seen:
+        if keys & self._seen_keys:
             return False
-        self._seen |= keys
+        self._seen_keys |= keys
         return True
 
     def _find_stored(
@@ -181,10 +181,10 @@ class LineImporter:
         """Return these columns of the stored rows that have a key of a given row, by key."""
         if not rows:
             return {}
-        given = {name: list({row[name] for row in rows}) for name in key}
+        key_values = {name: list({row[name] for row in rows}) for name in key}
         same = " and ".join([self._tx.sql_in(name, name) for name in key])
         sql = f"select {', '.join((*key, *columns))} from {self._versioned.rows.table} where {same}{where}"
-        return {row[: len(key)]: row[len(key) :] for row in self._tx.rows(sql, given)}
+        return {row[: len(key)]: row[len(key) :] for row in self._tx.rows(sql, key_values)}
 
     def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
         ids = {f"id_{index}": row["id"] for index, row in enumerate(rows)}
@@ -256,7 +256,9 @@ def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
     """Refuse an import with collisions that its mode does not resolve."""
     if collisions:
         total = {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
-        some = ", ".join([f"{one.get('file', '')} {one.get('line', '')}".strip() for one in collisions[:10]])
+        some = ", ".join(
+            [f"{collision.get('file', '')} {collision.get('line', '')}".strip() for collision in collisions[:10]]
+        )
         conflict = "conflicts" if len(collisions) == 1 else "conflict"
         advice = "" if mode == "replace" else ', `mode: "replace"` overwrites a row if it is the only match'
         raise MossError(

@@ -55,8 +55,8 @@ def check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[
     missing, unfilled = missing_sections(text), unfilled_sections(text)
     if missing or unfilled:
         thin = [title for title in REQUIRED if title in missing or title in unfilled]
-        left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
-        message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
+        unfilled_text = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
+        message = f"capsule missing required sections: [{', '.join(thin)}]{unfilled_text}"
         raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
     return text_columns(text)
 
@@ -99,23 +99,23 @@ _LIST_ITEM = re.compile(r" {0,3}(?:(?P<bullet>[-*+])|[0-9]{1,9}(?P<end>[.)]))(?=
 
 def parse_sections(text: str) -> list[Section]:
     """Return the flat list of sections of a Markdown text, in order; ignore headings inside fenced code."""
-    found: list[Section] = []
+    sections: list[Section] = []
     for start, line in _lines_outside_fences(text):
         title = heading_title(line)
         if title is not None:
-            if found:
-                found[-1].end = start
+            if sections:
+                sections[-1].end = start
             body_start = min(start + len(line) + 1, len(text))
-            found.append(Section(title=title, heading=line.strip(), start=start, body_start=body_start))
-    if found:
-        found[-1].end = len(text)
-    return found
+            sections.append(Section(title=title, heading=line.strip(), start=start, body_start=body_start))
+    if sections:
+        sections[-1].end = len(text)
+    return sections
 
 
 def missing_sections(text: str) -> list[str]:
     """Return the canonical names of the required sections that a text lacks, in the order of the table."""
-    found = _json_object(text)
-    labels = _find_labels(text) if found is None else map(_json_label, found)
+    fields = _json_object(text)
+    labels = _find_labels(text) if fields is None else map(_json_label, fields)
     present = {_CANONICAL.get(label) for label in labels}
     return [canonical for canonical in REQUIRED if canonical not in present]
 
@@ -124,21 +124,21 @@ def unfilled_sections(text: str) -> list[str]:
     """Return the canonical names of the required sections that have only a placeholder to fill in."""
     if "(fill in:" not in text.lower():
         return []
-    found = _json_object(text)
-    bodies = _bodies(text) if found is None else ((_json_label(key), str(value)) for key, value in found.items())
+    fields = _json_object(text)
+    bodies = _bodies(text) if fields is None else ((_json_label(key), str(value)) for key, value in fields.items())
     lowered = ((label, body.strip().lower()) for label, body in bodies)
-    left = {_CANONICAL.get(label) for label, body in lowered if body.startswith("(fill in:") and body.endswith(")")}
-    return [canonical for canonical in REQUIRED if canonical in left]
+    unfilled = {_CANONICAL.get(label) for label, body in lowered if body.startswith("(fill in:") and body.endswith(")")}
+    return [canonical for canonical in REQUIRED if canonical in unfilled]
 
 
 def with_places_to_fill(text: str, missing: list[str]) -> str:
     """Return the text with the missing sections added, each with a placeholder to fill in."""
     bodies = {title: f"(fill in: {_TO_FILL[title]})" for title in missing}
-    found = _json_object(text)
-    if found is not None:
+    fields = _json_object(text)
+    if fields is not None:
         import json
 
-        return json.dumps({**found, **bodies}, ensure_ascii=False, indent=2)
+        return json.dumps({**fields, **bodies}, ensure_ascii=False, indent=2)
     fence = ""
     for line in text.split("\n"):
         fence = _fence_after(line, fence)
@@ -216,10 +216,10 @@ def _json_object(text: str) -> dict[str, Any] | None:
     import json
 
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
@@ -266,19 +266,19 @@ def append_to(text: str, section: Section, content: str, *, replace: bool = Fals
     before, body, after = text[: section.body_start], text[section.body_start : section.end], text[section.end :]
     if not before.endswith("\n"):
         before += newline
-    blank_lines, kept, rest = _split_blank(body)
-    if not kept:
-        rest = newline + (body or newline) if after else body or (newline if text.endswith("\n") else "")
-        return before + addition + rest + after, True
-    replaced = replace or kept.strip().lower() in PLACEHOLDERS
-    between = newline if _continues_list(kept, addition) else newline * 2
-    start = blank_lines if replaced else blank_lines + kept + between
-    return before + start + addition + rest + after, replaced
+    blank_lines, old_content, trailing = _split_blank(body)
+    if not old_content:
+        trailing = newline + (body or newline) if after else body or (newline if text.endswith("\n") else "")
+        return before + addition + trailing + after, True
+    replaced = replace or old_content.strip().lower() in PLACEHOLDERS
+    between = newline if _continues_list(old_content, addition) else newline * 2
+    start = blank_lines if replaced else blank_lines + old_content + between
+    return before + start + addition + trailing + after, replaced
 
 
-def _continues_list(kept: str, addition: str) -> bool:
+def _continues_list(text: str, addition: str) -> bool:
     """Return True if a text ends with an item of a list and the addition begins with an item of the same list."""
-    for line in reversed(kept.splitlines()):
+    for line in reversed(text.splitlines()):
         item = _LIST_ITEM.match(line)
         if item or not line.startswith((" ", "\t")):
             break  # an indented line belongs to the item above
@@ -302,9 +302,9 @@ def _split_blank(body: str) -> tuple[str, str, str]:
 
 def keep_sections(text: str, wanted: list[str]) -> str | None:
     """Return the wanted sections of a text, in its order; None if it has none of them."""
-    kept = [
+    parts = [
         text[section.start : section.end].rstrip()
         for section in parse_sections(text)
         if any(same_title(section.title, title) for title in wanted)
     ]
-    return "\n\n".join(kept) if kept else None
+    return "\n\n".join(parts) if parts else None

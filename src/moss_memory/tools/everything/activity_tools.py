@@ -136,8 +136,8 @@ def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
     table, active, deleted, uncounted = _COUNTS[family]
 
     def rows(*where: str) -> int:
-        wanted = " and ".join(filter(None, where))
-        return int(tx.value(f"select count(*) from {table}{wanted and ' where '}{wanted}", parameters))
+        condition = " and ".join(filter(None, where))
+        return int(tx.value(f"select count(*) from {table}{condition and ' where '}{condition}", parameters))
 
     if workspace is not None:
         own = "workspace_norm = :workspace"
@@ -149,13 +149,13 @@ def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
 def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: list[str]) -> list[dict[str, Any]]:
     import time
 
-    found = tx.stream(
+    rows = tx.stream(
         "select day, tool, changes from activity where workspace = :workspace and day >= :first order by day, tool",
         {"workspace": workspace or "", "first": first_day},
     )
     days: dict[int, dict[str, int]] = {}
     families: dict[str, str] = {}
-    for day, tool, changes in found:
+    for day, tool, changes in rows:
         family = families.get(tool) or families.setdefault(tool, family_of(tool))
         if family in enabled:
             days.setdefault(day, dict.fromkeys(enabled, 0))[family] += changes

@@ -32,8 +32,8 @@ def describe_version(
         first = "stored" if version["version"] == 1 else "changed; the previous version was deleted"
         return {**item, "change": "imported" if version["tool"] == "capsule_import" else first}
     changes = list(_differences(versioned, before, version))
-    more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
-    return {**item, "change": ", ".join(changes[:_MOST_CHANGES]) + more or "same content"}
+    suffix = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
+    return {**item, "change": ", ".join(changes[:_MOST_CHANGES]) + suffix or "same content"}
 
 
 def _differences(versioned: Versioned, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
@@ -73,10 +73,10 @@ def _diff_sections(old: str, new: str) -> Iterator[str]:
 
 def _lines_by_title(text: str) -> dict[str, list[str]]:
     """Return the lines of each section by its title; lines before the first header have an empty title."""
-    found = parse_sections(text)
-    start = found[0].start if found else len(text)
+    sections = parse_sections(text)
+    start = sections[0].start if sections else len(text)
     parts = {"": _lines_of(text[:start])} if text[:start].strip() else {}
-    for section in found:
+    for section in sections:
         title = _shorten(section.title) or "(no title)"
         parts.setdefault(title, []).extend(_lines_of(text[section.body_start : section.end]))
     return parts

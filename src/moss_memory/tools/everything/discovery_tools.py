@@ -82,43 +82,43 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
     if call.read_only:
         reading = {operation.name for operation in catalog.operations() if operation.only_reads}
         enabled = [name for name in enabled if name in reading]
-    for at, name in enumerate(names or []):
+    for index, name in enumerate(names or []):
         if name not in enabled:
-            raise _unknown_name(name, enabled, at)
-    named = list(dict.fromkeys(names or []))
-    found = enabled if query is None and names is None else []
+            raise _unknown_name(name, enabled, index)
+    requested = list(dict.fromkeys(names or []))
+    matches = enabled if query is None and names is None else []
     if query is not None:
-        found = [name for name in search_tools(query) if name in enabled and name not in named]
+        matches = [name for name in search_tools(query) if name in enabled and name not in requested]
 
     def describe_enabled(name: str) -> PreserializedDict:
         return serialize_description(name, call.config.workspace, disabled or None)
 
-    tools = [describe_enabled(name) for name in named[:MOST]]
-    best = describe_enabled(found[0]) if query is not None and found else None
-    others = [_summarize(name, call) for name in _choose(found, MOST - len(tools), call)]
-    if not named:
+    tools = [describe_enabled(name) for name in requested[:MOST]]
+    best = describe_enabled(matches[0]) if query is not None and matches else None
+    summaries = [_summarize(name, call) for name in _choose(matches, MOST - len(tools), call)]
+    if not requested:
         # The answer has at most 4,000 characters: the last ones are left out.
-        space = MAX_CHARS - len(_to_json([], best, len(found)))
-        while others and sum(len(tool.json) + 1 for tool in others) - 1 > space:
-            others.pop()
-    total = len(named) + len(found)
-    answer: dict[str, Any] = {"tools": [*tools, *others], "total": total}
+        space = MAX_CHARS - len(_to_json([], best, len(matches)))
+        while summaries and sum(len(tool.json) + 1 for tool in summaries) - 1 > space:
+            summaries.pop()
+    total = len(requested) + len(matches)
+    answer: dict[str, Any] = {"tools": [*tools, *summaries], "total": total}
     # Serializing the schemas again would take longer than finding them.
     return PreserializedDict(
-        answer if best is None else {**answer, "best": best}, _to_json([*tools, *others], best, total)
+        answer if best is None else {**answer, "best": best}, _to_json([*tools, *summaries], best, total)
     )
 
 
 def _to_json(tools: list[PreserializedDict], best: PreserializedDict | None, total: int) -> str:
-    more = "" if best is None else f',"best":{best.json}'
-    return f'{{"tools":[{",".join([tool.json for tool in tools])}]{more},"total":{total}}}'
+    best_field = "" if best is None else f',"best":{best.json}'
+    return f'{{"tools":[{",".join([tool.json for tool in tools])}]{best_field},"total":{total}}}'
 
 
-def _choose(found: list[str], most: int, call: CallContext) -> list[str]:
+def _choose(names: list[str], most: int, call: CallContext) -> list[str]:
     """Return the best tools; the last is one that the caller's list lacks if all others are in it."""
-    chosen = found[:most]
+    chosen = names[:most]
     if call.is_listed is not None and most > 0 and all(map(call.is_listed, chosen)):
-        unlisted = next((name for name in found[most:] if not call.is_listed(name)), None)
+        unlisted = next((name for name in names[most:] if not call.is_listed(name)), None)
         chosen = chosen if unlisted is None else [*chosen[: most - 1], unlisted]
     return chosen
 
@@ -130,15 +130,15 @@ def _summarize(name: str, call: CallContext) -> PreserializedDict:
     return PreserializedDict(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
 
 
-def _unknown_name(name: str, known: list[str], at: int) -> MossError:
+def _unknown_name(name: str, enabled: list[str], index: int) -> MossError:
     from .unknown_tools import unknown_tool
 
-    refusal = unknown_tool(name, None, known.__contains__)
+    refusal = unknown_tool(name, None, enabled.__contains__)
     like = (refusal.details or {}).get("nearest")
     return MossError(
         "NOT_FOUND",
         refusal.message,
-        details={"path": f"names[{at}]", **({} if like is None else {"nearest": like})},
+        details={"path": f"names[{index}]", **({} if like is None else {"nearest": like})},
         recovery=refusal.recovery if like is None else next_call("moss_tools", {"names": [like]}, "shows that one"),
     )
 

@@ -65,8 +65,8 @@ def _describe_erasure(answer: dict[str, Any], _: dict[str, Any]) -> str:
     counts = f"{pluralize(removed['rows'], 'row')}, {pluralize(removed['versions'], 'earlier version')}"
     if answer["dry_run"]:
         return f"A dry run: {counts} would be erased. Nothing is changed."
-    rest = "" if answer["complete"] else " The next write removes the rest from the disk."
-    return f"Erased {counts}.{rest}"
+    remark = "" if answer["complete"] else " The next write removes the rest from the disk."
+    return f"Erased {counts}.{remark}"
 
 
 @operation(
@@ -118,19 +118,19 @@ def moss_erase(
     A note or trace entry (`seq`), a node (`id`) and a task's texts (`target`) leave their place; a record takes its
     observations along.
     """
-    given = {
+    values = {
         "id": id, "workspace": workspace, "name": name, "version": version, "branch": branch, "doc": doc, "seq": seq,
         "target": target, "step_id": step_id,
     }  # fmt: skip
-    named = {key: value for key, value in given.items() if value is not None}
-    odd = next((key for key in named if key not in _ADDRESS_ARGUMENTS[type]), None)
-    if odd is not None:
+    arguments = {key: value for key, value in values.items() if value is not None}
+    extra = next((key for key in arguments if key not in _ADDRESS_ARGUMENTS[type]), None)
+    if extra is not None:
         raise invalid_request(
-            f"`{odd}` names no {type}; it is identified by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd
+            f"`{extra}` names no {type}; it is identified by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=extra
         )
-    if "id" in named and type in _HIT_IDS:
-        named = _from_hit(tx, type, named)
-    erasure, norm, quotes = _plan_with_quotes(tx, type, named)
+    if "id" in arguments and type in _HIT_IDS:
+        arguments = _from_hit(tx, type, arguments)
+    erasure, norm, quotes = _plan_with_quotes(tx, type, arguments)
     answer: dict[str, Any] = {"type": type, "workspace": norm, "removed": erasure.removed, "dry_run": dry_run}
     answer |= {"complete": False, **tx.erasure_scope, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
@@ -139,38 +139,38 @@ def moss_erase(
     return answer
 
 
-def _from_hit(tx: ReadTransaction, type: str, named: dict[str, Any]) -> dict[str, Any]:
+def _from_hit(tx: ReadTransaction, type: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the address with the arguments that the `id` of a search hit means."""
     replaced = _HIT_IDS[type]
-    if replaced in named:
+    if replaced in arguments:
         raise invalid_request(f"`id` and `{replaced}` mean the same here; give one of them", path="id")
-    hit, others = named["id"], {key: value for key, value in named.items() if key != "id"}
+    hit, without_id = arguments["id"], {key: value for key, value in arguments.items() if key != "id"}
     if type == "task":
-        if not hit.startswith("STEP-") or "step_id" in named:
-            return {**others, "target": hit}
-        workspace = _workspace_of(tx, type, named)
+        if not hit.startswith("STEP-") or "step_id" in arguments:
+            return {**without_id, "target": hit}
+        workspace = _workspace_of(tx, type, arguments)
         target = import_module("moss_memory.tools.task.task_erase").target_of_step(tx, workspace, hit)
-        return {**others, "target": target, "step_id": hit}
+        return {**without_id, "target": target, "step_id": hit}
     if not (hit.isascii() and hit.isdigit() and len(hit) <= _MAX_DIGITS):
         raise invalid_request(f"`id` of a {type} is its number, as a search hit has it", path="id")
     workspace, doc = import_module("moss_memory.tools.reasoning.reasoning_erase").entry_location(tx, type, int(hit))
     # A search returns entries of the trace as notes, too.
-    return {"workspace": workspace, **({"doc": doc} if type == "note" else {}), **others, "seq": int(hit)}
+    return {"workspace": workspace, **({"doc": doc} if type == "note" else {}), **without_id, "seq": int(hit)}
 
 
-def _workspace_of(tx: ReadTransaction, type: str, named: dict[str, Any]) -> str:
-    workspace: str = named.get("workspace") or tx.config.workspace
+def _workspace_of(tx: ReadTransaction, type: str, arguments: dict[str, Any]) -> str:
+    workspace: str = arguments.get("workspace") or tx.config.workspace
     if not workspace:
         raise invalid_request(f"`workspace` is needed: the one that the {type} is in", path="workspace")
     return workspace
 
 
-def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str, list[str]]:
+def _plan_with_quotes(tx: ReadTransaction, type: str, arguments: dict[str, Any]) -> tuple[HardDelete, str, list[str]]:
     """Return the deletion with hand-overs that Moss wrote, its workspace, and the addresses that quote it."""
-    erasure, workspace = _plan(tx, type, named)
-    if named.get("version") is not None:
+    erasure, workspace = _plan(tx, type, arguments)
+    if arguments.get("version") is not None:
         return erasure, workspace, []  # later versions contain the same text
-    erased = named["target"] if type == "task" else None
+    erased = arguments["target"] if type == "task" else None
     handovers = import_module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
     whole = erasure.combined_with([handovers.erasure()])
     quotes = quotes_of(
@@ -179,26 +179,26 @@ def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> 
     return whole, workspace, quotes
 
 
-def _plan(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str]:
+def _plan(tx: ReadTransaction, type: str, arguments: dict[str, Any]) -> tuple[HardDelete, str]:
     """Return the deletion and its workspace; raise `NOT_FOUND` if the object does not exist."""
     if type in ("capsule", "artifact"):
         versioned: Versioned = import_module(f"moss_memory.tools.{type}.{type}_rows").versioned
-        version = named.get("version")
-        address = Address(named.get("id"), named.get("workspace"), named.get("name"))
+        version = arguments.get("version")
+        address = Address(arguments.get("id"), arguments.get("workspace"), arguments.get("name"))
         row = versioned.rows.find(tx, address, include_deleted=True)
-        found = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
-        return found, row["workspace_norm"]
+        erasure = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
+        return erasure, row["workspace_norm"]
     if type == "record":
         erasing = import_module("moss_memory.tools.record.record_erase")
-        deletion: tuple[HardDelete, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
+        deletion: tuple[HardDelete, str] = erasing.erase_record(tx, arguments.get("workspace"), arguments.get("id"))
         return deletion
-    workspace = _workspace_of(tx, type, named)
+    workspace = _workspace_of(tx, type, arguments)
     if type == "task":
         erasing = import_module("moss_memory.tools.task.task_erase")
-        return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace
-    document = {"branch": named.get("branch"), "doc": named.get("doc")}
+        return erasing.erase_task(tx, workspace, arguments.get("target"), step_id=arguments.get("step_id")), workspace
+    document = {"branch": arguments.get("branch"), "doc": arguments.get("doc")}
     if type == "node":
         erasing = import_module("moss_memory.tools.reasoning.graph.node_erase")
-        return erasing.erase_node(tx, workspace, named.get("id"), **document), workspace
+        return erasing.erase_node(tx, workspace, arguments.get("id"), **document), workspace
     erasing = import_module("moss_memory.tools.reasoning.reasoning_erase")
-    return erasing.erase_entry(tx, workspace, type, **document, seq=named.get("seq")), workspace
+    return erasing.erase_entry(tx, workspace, type, **document, seq=arguments.get("seq")), workspace

@@ -68,7 +68,7 @@ def moss_log(
     """List who changed what and when, newest first."""
     page = Page(limit, offset, maximum=500)
     conditions = _conditions(tx, by, since, tool, workspace)
-    values = {name: value for _, given in conditions for name, value in given.items()}
+    values = {name: value for _, parameters in conditions for name, value in parameters.items()}
     joined = "from events e left join origins o on o.origin_id = e.origin"
     where = " and ".join([f"({condition})" for condition, _ in conditions])
     source = f"{joined} where {where}" if where else joined
@@ -90,7 +90,7 @@ def _conditions(
     tx: ReadTransaction, by: str | None, since: str | None, tool: str | None, workspace: str | None
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return the conditions of the filters with their values."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    conditions: list[tuple[str, dict[str, Any]]] = []
     for name, value in (("by", by), ("since", since), ("tool", tool)):
         if value is not None and not value.strip():
             raise invalid_request(f"`{name}` is blank; leave it out to see all", path=name)
@@ -98,16 +98,16 @@ def _conditions(
         # An actor is the name of a token, ` · ` and the name of its client: a range finds every client of a token.
         begins, ends = f"{by.strip()} · ", f"{by.strip()} ·!"
         condition = "o.actor = :by or (o.actor >= :begins and o.actor < :ends)"
-        found.append((condition, {"by": by.strip(), "begins": begins, "ends": ends}))
+        conditions.append((condition, {"by": by.strip(), "begins": begins, "ends": ends}))
     if since is not None:
-        found.append(("e.ts_ms >= :since_ms", {"since_ms": _parse_since(tx, since.strip())}))
+        conditions.append(("e.ts_ms >= :since_ms", {"since_ms": _parse_since(tx, since.strip())}))
     if tool is not None:
-        found.append(("e.tool = :tool", {"tool": tool.strip()}))
+        conditions.append(("e.tool = :tool", {"tool": tool.strip()}))
     if workspace is not None:
-        found.append(("e.workspace = :workspace", {"workspace": normalize_workspace(workspace)}))
+        conditions.append(("e.workspace = :workspace", {"workspace": normalize_workspace(workspace)}))
     for number, family in enumerate(tx.config.disabled_types):
-        found.extend(_without_family(family, number))
-    return found
+        conditions.extend(_without_family(family, number))
+    return conditions
 
 
 def _parse_since(tx: ReadTransaction, since: str) -> int:
@@ -128,7 +128,7 @@ def _without_family(name: str, number: int) -> list[tuple[str, dict[str, Any]]]:
     start, end = f"start_{number}", f"end_{number}"
     values = {start: f"{family.prefix}_", end: f"{family.prefix}`"}
     conditions: list[tuple[str, dict[str, Any]]] = [(f"e.tool < :{start} or e.tool >= :{end}", values)]
-    for at, tool in enumerate(family.tools):
-        key = f"tool_{number}_{at}"
+    for index, tool in enumerate(family.tools):
+        key = f"tool_{number}_{index}"
         conditions.append((f"e.tool <> :{key}", {key: tool}))
     return conditions

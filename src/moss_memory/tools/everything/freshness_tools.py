@@ -103,12 +103,12 @@ def moss_freshness(
     Worst first: orphaned (all files gone), drifted, unknown (with why), fresh.
     """
     page = Page(limit, offset, maximum=100)
-    found = _last_changed(tx, workspace) if id is None and name is None else _addressed(tx, id, workspace, name)
+    candidates = _last_changed(tx, workspace) if id is None and name is None else _addressed(tx, id, workspace, name)
     tree = tx.call.caller.work_tree()
-    here = None if tree is None else tree.state()
-    ranked = sorted(zip(_compare(tx, found), found, strict=True), key=lambda one: _rank(*one))
+    present = None if tree is None else tree.state()
+    ranked = sorted(zip(_compare(tx, candidates), candidates, strict=True), key=lambda pair: _rank(*pair))
     items = [
-        {**item, "saved_in": None if saved is None else show_code(saved, here), "freshness": result.to_response()}
+        {**item, "saved_in": None if saved is None else show_code(saved, present), "freshness": result.to_response()}
         for result, (item, saved, _, _) in ranked[page.offset : page.end]
     ]
     return {"items": items, "pagination": page.answer(returned=len(items), total=len(ranked))}
@@ -131,21 +131,21 @@ def moss_confirm(
     tx: Transaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
 ) -> dict[str, Any]:
     """Confirm that a capsule is still valid at the present commit, the new base of its freshness; makes no version."""
-    here = tx.call.caller.origin().code
-    if here is None or not here.commit:
+    code = tx.call.caller.origin().code
+    if code is None or not code.commit:
         raise invalid_request("no commit is known here; confirm a capsule inside of its repository")
     row = capsules.find(tx, Address(id, workspace, name))
     saved = saved_code_state(tx, row)
-    if saved is not None and not saved.is_same_repository(here):
+    if saved is not None and not saved.is_same_repository(code):
         raise MossError(
             "CONFLICT",
-            f"it was saved in the repository {saved.repository!r}, and this is {here.repository!r}; confirm it there",
+            f"it was saved in the repository {saved.repository!r}, and this is {code.repository!r}; confirm it there",
             recovery=next_call("capsule_fetch", {"id": row["id"]}, "shows the capsule and where it was saved"),
         )
     tx.run(capsule_sql["confirm"], {"id": row["id"], "origin": tx.origin_key()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
-    return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.to_response()}
+    name_field = {} if row["name_raw"] is None else {"name": row["name_raw"]}
+    return {"id": row["id"], "workspace": row["workspace_raw"], **name_field, "saved_in": code.to_response()}
 
 
 _NAMED_FILE = ResponseSchema(
@@ -175,13 +175,13 @@ def moss_places(
     row = capsules.find(tx, Address(id, workspace, name), include_deleted=True)
     saved, tree = saved_code_state(tx, row), tx.call.caller.work_tree()
     if saved is None or tree is None:
-        found = _without_comparison(tx, saved)
+        comparison = _without_comparison(tx, saved)
     else:
-        found = freshness.compare_files(tree, saved, row["capsule_text"])
-    kinds = (("missing", found.missing), ("changed", found.changed), ("fresh", found.kept))
+        comparison = freshness.compare_files(tree, saved, row["capsule_text"])
+    kinds = (("missing", comparison.missing), ("changed", comparison.changed), ("fresh", comparison.kept))
     files = [{"path": path, "state": state} for state, paths in kinds for path in paths]
-    named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
-    return {"id": row["id"], **named, "places": files, "freshness": found.to_response()}
+    name_field = {} if row["name_raw"] is None else {"name": row["name_raw"]}
+    return {"id": row["id"], **name_field, "places": files, "freshness": comparison.to_response()}
 
 
 if TYPE_CHECKING:
@@ -201,19 +201,19 @@ def _addressed(tx: ReadTransaction, id: str | None, workspace: str | None, name:
 
 def _last_changed(tx: ReadTransaction, workspace: str | None) -> list[Candidate]:
     """Return the last changed capsules and cards of a workspace, or of all."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     values = {} if workspace is None else {"workspace": normalize_workspace(workspace)}
     if "capsule" not in tx.config.disabled_types:
-        found += _capsules(tx, "and workspace_norm = :workspace" if values else "", values)
+        candidates += _capsules(tx, "and workspace_norm = :workspace" if values else "", values)
     if "reasoning" not in tx.config.disabled_types:
-        found += _cards(tx, "and v.workspace_norm = :workspace" if values else "", values)
-    return found
+        candidates += _cards(tx, "and v.workspace_norm = :workspace" if values else "", values)
+    return candidates
 
 
 def stale_capsules(tx: ReadTransaction, *, ids: list[str]) -> dict[str, str]:
     """Return the state, `drifted` or `orphaned`, of each of these capsules whose files changed or are missing."""
-    found = _capsules(tx, f"and {tx.sql_in('id', 'ids')}", {"ids": ids})
-    states = {item["id"]: result.state for result, (item, *_) in zip(_compare(tx, found), found, strict=True)}
+    candidates = _capsules(tx, f"and {tx.sql_in('id', 'ids')}", {"ids": ids})
+    states = {item["id"]: result.state for result, (item, *_) in zip(_compare(tx, candidates), candidates, strict=True)}
     return {key: state for key, state in states.items() if state in ("drifted", "orphaned")}
 
 
@@ -237,25 +237,25 @@ def _capsule(row: dict[str, Any], saved: CodeState | None, change: int = 0) -> C
 
 def _cards(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[Candidate]:
     """Return the valid decisions and evidence, each once even if several branches have it."""
-    found: dict[tuple[str, str], Candidate] = {}
+    cards: dict[tuple[str, str], Candidate] = {}
     statement = sql["cards_about_code"].filled(condition=condition)
     for workspace, key, title, content, origin_id, seq in list(tx.stream(statement, {**values, "most": MOST_COMPARED})):
-        if (workspace, key) not in found:
+        if (workspace, key) not in cards:
             origin = find_origin(tx, origin_id)
             titled = {} if title is None else {"title": title}
             item = {"type": "card", "id": key, **titled, "workspace": workspace}
             text = f"{title or ''}\n{content or ''}"
-            found[workspace, key] = (item, None if origin is None else origin.code, text, seq)
-    return list(found.values())
+            cards[workspace, key] = (item, None if origin is None else origin.code, text, seq)
+    return list(cards.values())
 
 
-def _compare(tx: ReadTransaction, found: list[Candidate]) -> list[Freshness]:
+def _compare(tx: ReadTransaction, candidates: list[Candidate]) -> list[Freshness]:
     from moss_memory.code_state import freshness  # only this tool and a fetch in a repository need it
 
     tree = tx.call.caller.work_tree()
     if tree is None:
-        return [_without_comparison(tx, saved) for _, saved, _, _ in found]
-    return freshness.freshness_of_all(tree, [(saved, text) for _, saved, text, _ in found], tx.check_cancelled)
+        return [_without_comparison(tx, saved) for _, saved, _, _ in candidates]
+    return freshness.freshness_of_all(tree, [(saved, text) for _, saved, text, _ in candidates], tx.check_cancelled)
 
 
 def _without_comparison(tx: ReadTransaction, saved: CodeState | None) -> Freshness:

@@ -79,8 +79,8 @@ def map_rows(tx: ReadTransaction, *, most: int) -> list[dict[str, Any]]:
 
 def vectors_of_dots(tx: ReadTransaction, *, docs: list[int]) -> dict[int, bytes]:
     """Return the encoded chunks of documents, of the model that most of them have."""
-    found: dict[str, dict[int, bytes]] = {}
+    by_model: dict[str, dict[int, bytes]] = {}
     sql = f"select doc, model, vector from vectors where {tx.sql_in('doc', 'docs')}"
     for doc, model, vector in tx.stream(sql, {"docs": docs}):
-        found.setdefault(model, {})[doc] = bytes(vector)
-    return max(found.values(), key=len, default={})
+        by_model.setdefault(model, {})[doc] = bytes(vector)
+    return max(by_model.values(), key=len, default={})

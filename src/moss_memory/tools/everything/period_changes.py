@@ -80,7 +80,7 @@ def recent_actors(tx: ReadTransaction) -> list[tuple[str, int]]:
     for origin, actor in actors_of(tx, set(times)).items():
         if actor:
             actors[actor] = max(actors.get(actor, 0), times[origin])
-    return sorted(actors.items(), key=lambda one: -one[1])
+    return sorted(actors.items(), key=lambda pair: -pair[1])
 
 
 def _first_at(tx: ReadTransaction, at_ms: int, table: str = "events") -> int:
@@ -99,8 +99,8 @@ def _first_at(tx: ReadTransaction, at_ms: int, table: str = "events") -> int:
 def task_titles(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the titles of tasks, by workspace in its normal form and id."""
     sql = "select title from tasks where workspace_norm = :workspace and id = :id"
-    found = {key: tx.value(sql, {"workspace": key[0], "id": key[1]}) for key in tasks}
-    return {key: title for key, title in found.items() if title is not None}
+    titles = {key: tx.value(sql, {"workspace": key[0], "id": key[1]}) for key in tasks}
+    return {key: title for key, title in titles.items() if title is not None}
 
 
 def document_numbers(tx: ReadTransaction, *, from_ms: int, to_ms: int | None) -> dict[str, tuple[int, int]]:
@@ -127,10 +127,10 @@ def document_changes(
         " and type is not null and seq >= :first and seq < :end order by seq desc limit :limit",
         {**document, "first": first, "end": end},
     )
-    found: dict[str, dict[str, Any]] = {}
+    changes: dict[str, dict[str, Any]] = {}
     for key, kind, title, status, deleted in nodes:
-        said = "deleted" if deleted else status or ""
-        found.setdefault(key, {"id": key, "type": kind, "title": title or key, "status": said})
+        shown_status = "deleted" if deleted else status or ""
+        changes.setdefault(key, {"id": key, "type": kind, "title": title or key, "status": shown_status})
     first, end = numbers["doc_entries"]
     entries = tx.rows(
         "select seq, title, content from doc_entries where branch_id = :branch_id and doc = :doc and hidden = 0"
@@ -141,4 +141,4 @@ def document_changes(
         {"entry": seq, "type": "note", "title": (title or content)[:_BEGINNING_CHARS], "status": ""}
         for seq, title, content in entries
     ]
-    return [*found.values(), *notes]
+    return [*changes.values(), *notes]

@@ -19,10 +19,10 @@ sql = load_queries(__file__)
 def recent_counts(tx: ReadTransaction) -> list[tuple[str, dict[str, int]]]:
     """Return at most five workspaces by last change, each with its counts, without disabled families."""
     disabled = tx.config.disabled_types
-    found = []
+    workspaces = []
     for workspace, *counts in tx.rows(sql["recent_counts"], {"events": _EVENTS, "most": _MOST, "counted": COUNTED + 1}):
         by_kind = zip(_FAMILIES.items(), counts, strict=True)
         shown = {kind: count for (kind, family), count in by_kind if family not in disabled}
         if any(shown.values()) or "reasoning" not in disabled:
-            found.append((str(workspace), shown))
-    return found
+            workspaces.append((str(workspace), shown))
+    return workspaces

@@ -134,14 +134,14 @@ def moss_search(
         offset=page.offset,
     )
     hits = search(tx, request)
-    found: dict[str, dict[int, dict[str, Any]]] = {}
+    documents: dict[str, dict[int, dict[str, Any]]] = {}
     for source in filters.sources:
         if rows := hits.rows(source):
             load_documents = getattr(import_module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
-            found[source] = load_documents(tx, rows)
+            documents[source] = load_documents(tx, rows)
     items = []
     for hit in hits.items:
-        shown = found[hit.document.source][hit.document.row]
+        shown = documents[hit.document.source][hit.document.row]
         text = shown.pop("text")
         part = snippet(text, hits.matcher, offset=hit.offset, size_chars=BRIEF_CHARS)
         items.append({"type": hit.document.source, **shown, "snippet": part, "score": hit.score})
@@ -151,11 +151,11 @@ def moss_search(
 
 def _types(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> list[str]:
     """Return the given types, or all, without disabled ones; with `of_runs` only types that have runs."""
-    known = [name for name in SEARCH_TYPES if GROUP_OF_TYPE[name] not in disabled]
+    enabled = [name for name in SEARCH_TYPES if GROUP_OF_TYPE[name] not in disabled]
     if types is not None and not types:
-        message = f"`types` is empty; name at least one of {', '.join(known)} or leave it out"
+        message = f"`types` is empty; name at least one of {', '.join(enabled)} or leave it out"
         raise invalid_request(message, path="types")
-    chosen = [name for name in known if types is None or name in types]
+    chosen = [name for name in enabled if types is None or name in types]
     if not chosen:
         raise invalid_request("every type asked for is disabled by the configuration", path="types")
     with_runs = [name for name in chosen if name in SEARCH_SOURCES and SEARCH_SOURCES[name].has_runs]

@@ -34,12 +34,12 @@ def without_disabled(tool: dict[str, Any], disabled: DisabledTools) -> dict[str,
         for argument, part in schema["properties"].items()
         if disabled.accepts_argument(name, argument)
     }
-    kept = [
+    sentences = [
         sentence
         for sentence in _SENTENCE.split(tool["description"])
         if not any(disabled.has(name) for name in re.findall(r"`(\w+)`", sentence))
     ]
-    return {**tool, "description": " ".join(kept), "inputSchema": {**schema, "properties": properties}}
+    return {**tool, "description": " ".join(sentences), "inputSchema": {**schema, "properties": properties}}
 
 
 def _enabled_values(schema: dict[str, Any], tool: str, argument: str, disabled: DisabledTools) -> dict[str, Any]:

@@ -91,13 +91,13 @@ def _without_stop_stems(stems: list[str]) -> list[str]:
 
 def _pairs(stems: list[str]) -> list[str]:
     """Return the pairs of neighbouring words, in any order, synonyms as one."""
-    known = concepts()
-    found = [known.get(stem, stem) for stem in _without_stop_stems(stems)]
+    concept_of = concepts()
+    words = [concept_of.get(stem, stem) for stem in _without_stop_stems(stems)]
     return [
-        f"{one}+{other}" if one < other else f"{other}+{one}"
-        for at, one in enumerate(found)
-        for other in found[at + 1 : at + 1 + _PAIR_DISTANCE]
-        if one != other
+        f"{word}+{neighbour}" if word < neighbour else f"{neighbour}+{word}"
+        for index, word in enumerate(words)
+        for neighbour in words[index + 1 : index + 1 + _PAIR_DISTANCE]
+        if word != neighbour
     ]
 
 
@@ -105,9 +105,9 @@ def _phrases(stems: list[str]) -> list[str]:
     """Return the parts of a question that may be a phrase."""
     count = len(stems)
     return [
-        " ".join(stems[at : at + size])
-        for at in range(count - 1)
-        for size in range(2, min(_PHRASE_WORDS, count - at) + 1)
+        " ".join(stems[start : start + size])
+        for start in range(count - 1)
+        for size in range(2, min(_PHRASE_WORDS, count - start) + 1)
     ]
 
 
@@ -117,14 +117,14 @@ def _objects_of(tool: str) -> frozenset[str]:
     family = catalog.toolsets_of(tool)
     if not family or ("task" in family and len(family) > 1):
         return frozenset()
-    found = {word for stem in _stems(tool) for word in object_stems().get(stem, ())}
+    objects = {word for stem in _stems(tool) for word in object_stems().get(stem, ())}
     if "reasoning" not in family:
-        found.update(family)
-    elif not found:
-        found.add("card" if "_think_" in tool else "note")
+        objects.update(family)
+    elif not objects:
+        objects.add("card" if "_think_" in tool else "note")
     if "task" in family and tool not in ("tasks_create", "tasks_edit", "tasks_complete", "tasks_claim"):
-        found.add("step")
-    return frozenset(found)
+        objects.add("step")
+    return frozenset(objects)
 
 
 @functools.cache
@@ -156,18 +156,18 @@ def _descriptions() -> dict[str, dict[str, Any]]:
 @functools.cache
 def _index() -> dict[str, list[tuple[str, float]]]:
     """Return the tools of each stem, pair and everyday phrase with their weights, higher for rare ones."""
-    found: dict[str, dict[str, float]] = {}
+    weights_by_term: dict[str, dict[str, float]] = {}
     tools = catalog.operations()
     for operation in tools:
         usual = _CORE_FACTOR if operation.name in catalog.CORE else 1.0
         for term, weight in _terms(operation):
-            weights = found.setdefault(term, {})
+            weights = weights_by_term.setdefault(term, {})
             weights[operation.name] = max(weight * usual, weights.get(operation.name, 0.0))
-    index = {term: _weigh(weights, len(tools)) for term, weights in found.items()}
-    for stem, others in synonyms().items():
+    index = {term: _weigh(weights, len(tools)) for term, weights in weights_by_term.items()}
+    for stem, synonym_stems in synonyms().items():
         alike: dict[str, float] = {}
-        for other in (stem, *others):
-            for name, weight in found.get(other, {}).items():
+        for synonym in (stem, *synonym_stems):
+            for name, weight in weights_by_term.get(synonym, {}).items():
                 alike[name] = max(weight, alike.get(name, 0.0))
         weighed = {name: weight * _SYNONYM_FACTOR for name, weight in _weigh(alike, len(tools)).items()}
         for name, weight in index.get(stem, {}).items():
@@ -186,14 +186,15 @@ def _weigh(weights: dict[str, float], tools: int) -> dict[str, float]:
 
 def _terms(operation: Operation) -> Iterator[tuple[str, float]]:
     """Yield the stems, pairs and phrases of a tool with their weights."""
-    rest = [operation.description, *operation.parameters]
-    rest += [str(schema.get("description", "")) for schema in operation.parameters.values()]
+    other_texts = [operation.description, *operation.parameters]
+    other_texts += [str(schema.get("description", "")) for schema in operation.parameters.values()]
     family = catalog.toolset_of(operation.name)
     phrases = [
-        (phrase, _WORDS_WEIGHT if at else _FIRST_WORDS_WEIGHT) for at, phrase in enumerate(operation.words.split(","))
+        (phrase, _WORDS_WEIGHT if index else _FIRST_WORDS_WEIGHT)
+        for index, phrase in enumerate(operation.words.split(","))
     ]
     texts = [(f"{operation.name} {family}", _NAME_WEIGHT), (operation.summary, _SUMMARY_WEIGHT), *phrases]
-    for text, weight in [*texts, (" ".join(rest), _REST_WEIGHT)]:
+    for text, weight in [*texts, (" ".join(other_texts), _REST_WEIGHT)]:
         yield from ((stem, weight) for stem in _without_stop_stems(_stems(text)))
     for text, weight in texts:
         yield from ((pair, weight * _PAIR_FACTOR) for pair in _pairs(_stems(text)))

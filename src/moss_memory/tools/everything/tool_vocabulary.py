@@ -134,10 +134,10 @@ _WRITING_VERBS = """
 
 def asks_about_the_past(words: list[str]) -> bool:
     """Return True if a question is about stored content and not about an action, as "why did we …"."""
-    first, *rest = words or [""]
-    if not _PRESENT_VERBS.isdisjoint(rest):
+    first, *tail = words or [""]
+    if not _PRESENT_VERBS.isdisjoint(tail):
         return False
-    return first in _PAST_VERBS or (first in _QUESTION_WORDS and not _PAST_VERBS.isdisjoint(rest))
+    return first in _PAST_VERBS or (first in _QUESTION_WORDS and not _PAST_VERBS.isdisjoint(tail))
 
 
 def asks_for_a_list(words: list[str]) -> bool:
@@ -151,15 +151,15 @@ def asks_to_read(words: list[str], stems: list[str]) -> bool | None:
         return None
     polite, reading, writing = _verb_stems()
     asks = words[0] in _QUESTION_WORDS or words[0] in _ASKING_VERBS
-    at = 1 if asks else 0
-    while at < len(stems) and stems[at] in polite:
-        at += 1
-    verb = stems[at] if at < len(stems) else ""
-    if verb in writing and (at > 1 or not asks):
+    position = 1 if asks else 0
+    while position < len(stems) and stems[position] in polite:
+        position += 1
+    verb = stems[position] if position < len(stems) else ""
+    if verb in writing and (position > 1 or not asks):
         return False
     if verb in reading or (asks and words[0] != "how"):
         return True
-    return True if asks and at == 1 else None
+    return True if asks and position == 1 else None
 
 
 def stems_in(words: list[str]) -> list[str]:
@@ -169,14 +169,14 @@ def stems_in(words: list[str]) -> list[str]:
         return stems_of(words)
     joined: list[str] = []
     skipped: set[int] = set()
-    for at, word in enumerate(words):
-        if at in skipped:
+    for index, word in enumerate(words):
+        if index in skipped:
             continue
-        for rest, compound in starts.get(word, ()):
-            end = at + 1 + len(rest)
-            if tuple(words[at + 1 : end]) == rest:
-                skipped.update(range(at + 1, end))
-            elif len(rest) != 1 or rest[0] not in _PARTICLES or rest[0] not in words[at + 1 : at + _SEPARATED]:
+        for tail, compound in starts.get(word, ()):
+            end = index + 1 + len(tail)
+            if tuple(words[index + 1 : end]) == tail:
+                skipped.update(range(index + 1, end))
+            elif len(tail) != 1 or tail[0] not in _PARTICLES or tail[0] not in words[index + 1 : index + _SEPARATED]:
                 continue
             joined.append(compound)
             break
@@ -188,25 +188,25 @@ def stems_in(words: list[str]) -> list[str]:
 @functools.cache
 def _compounds() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     """Return the compounds by their first word: the other words, and the word that they count as."""
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    compounds: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for compound, phrases in _COMPOUNDS.items():
         for phrase in phrases.split(","):
-            first, *rest = words_in(phrase)
-            found.setdefault(first, []).append((tuple(rest), compound))
-    for ways in found.values():
+            first, *tail = words_in(phrase)
+            compounds.setdefault(first, []).append((tuple(tail), compound))
+    for ways in compounds.values():
         ways.sort(key=lambda way: -len(way[0]))
-    return found
+    return compounds
 
 
 @functools.cache
 def synonyms() -> dict[str, frozenset[str]]:
     """Return the stems with nearly the same meaning as a stem, without itself."""
-    found: dict[str, set[str]] = {}
+    by_stem: dict[str, set[str]] = {}
     for line in _SYNONYMS:
         stems = stems_of(line.split())
         for stem in stems:
-            found.setdefault(stem, set()).update(stems)
-    return {stem: frozenset(others - {stem}) for stem, others in found.items()}
+            by_stem.setdefault(stem, set()).update(stems)
+    return {stem: frozenset(alike - {stem}) for stem, alike in by_stem.items()}
 
 
 @functools.cache
@@ -219,11 +219,11 @@ def concepts() -> dict[str, str]:
 @functools.cache
 def object_stems() -> dict[str, tuple[str, ...]]:
     """Return the objects that a stem is a word for."""
-    found: dict[str, tuple[str, ...]] = {}
+    objects: dict[str, tuple[str, ...]] = {}
     for name, words in _OBJECTS.items():
         for stem in stems_of(words.split()):
-            found[stem] = (*found.get(stem, ()), name)
-    return found
+            objects[stem] = (*objects.get(stem, ()), name)
+    return objects
 
 
 @functools.cache

@@ -74,10 +74,10 @@ _VERSION = ResponseSchema(
 def _propose_type(tx: ReadTransaction, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """Return the call with the type of the row at its address; None if there is no such row."""
     operation = catalog.find(tool)
-    found = None if arguments.get("type") is not None else _find_type(tx, arguments)
-    if found is None or operation is None:
+    kind = None if arguments.get("type") is not None else _find_type(tx, arguments)
+    if kind is None or operation is None:
         return None
-    return corrected_call(operation, {**arguments, "type": found}, f"is the same call for the {found} of that address")
+    return corrected_call(operation, {**arguments, "type": kind}, f"is the same call for the {kind} of that address")
 
 
 def _address_in(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -91,8 +91,8 @@ def _propose_history(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str
         return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of the changed rows")
     if arguments.get("version") is not None and (whole := _propose_type(tx, "moss_revert", arguments)) is not None:
         return whole
-    found = _find_type(tx, arguments) or "capsule"
-    family = arguments["type"] if arguments.get("type") in _FAMILIES else found
+    kind = _find_type(tx, arguments) or "capsule"
+    family = arguments["type"] if arguments.get("type") in _FAMILIES else kind
     return corrected_call(moss_history, {**address, "type": family}, "lists the versions: choose one as `version`")
 
 
@@ -103,12 +103,14 @@ def _find_type(tx: ReadTransaction, arguments: dict[str, Any]) -> str | None:
     """
     address = _address_in(arguments)
     key = address.get("fetch_key")
-    held = next((one for one in _FAMILIES if isinstance(key, dict) and f"moss_{one}" in key), "capsule")
-    values = moss_history.decode({**address, "type": held}, tx.config.workspace)
-    at = Address(values.get("id"), values.get("workspace"), values.get("name"))
-    enabled = [one for one in _FAMILIES if one not in tx.config.disabled_types]
-    found = (one for one in enabled if _versioned(tx, one).rows.find_or_none(tx, at, include_deleted=True))
-    return next(found, None)
+    key_type = next((family for family in _FAMILIES if isinstance(key, dict) and f"moss_{family}" in key), "capsule")
+    values = moss_history.decode({**address, "type": key_type}, tx.config.workspace)
+    decoded = Address(values.get("id"), values.get("workspace"), values.get("name"))
+    enabled = [family for family in _FAMILIES if family not in tx.config.disabled_types]
+    types = (
+        family for family in enabled if _versioned(tx, family).rows.find_or_none(tx, decoded, include_deleted=True)
+    )
+    return next(types, None)
 
 
 @operation(
@@ -151,15 +153,15 @@ def moss_history(
     row = versioned.rows.find(tx, Address(id, workspace, name), include_deleted=True)
     total = versioned.count(tx, row) + 1
     # One more than the page: each is compared with the previous one.
-    found = versioned.read(tx, row, most=page.limit + (page.offset > 0), skip=max(page.offset - 1, 0))
+    rows = versioned.read(tx, row, most=page.limit + (page.offset > 0), skip=max(page.offset - 1, 0))
     if page.offset == 0:
-        found.insert(0, versioned.current_as_version(row))
-    shown = found[: page.limit]
-    before = [*found[1:], None]
-    actors = actors_of(tx, {one["origin"] for one in shown if one["origin"] is not None})
+        rows.insert(0, versioned.current_as_version(row))
+    shown = rows[: page.limit]
+    before = [*rows[1:], None]
+    actors = actors_of(tx, {version["origin"] for version in shown if version["origin"] is not None})
     versions = [
-        describe_version(versioned, one, earlier, actors.get(one["origin"]))
-        for one, earlier in zip(shown, before, strict=False)
+        describe_version(versioned, version, earlier, actors.get(version["origin"]))
+        for version, earlier in zip(shown, before, strict=False)
     ]
     answer: dict[str, Any] = {"type": type, "id": row["id"], "workspace": row["workspace_raw"]}
     if row["name_raw"] is not None:
@@ -283,5 +285,5 @@ def _versioned(tx: ReadTransaction, family: str) -> Versioned:
     """Return the versioned rows of a family; refuse a disabled one."""
     if family in tx.config.disabled_types:
         raise invalid_request(f"`type` {family!r} is disabled by the configuration", path="type")
-    found: Versioned = import_module(f"moss_memory.tools.{family}.{family}_rows").versioned
-    return found
+    versioned: Versioned = import_module(f"moss_memory.tools.{family}.{family}_rows").versioned
+    return versioned

@@ -76,7 +76,7 @@ def moss_workspace_rename(
     that deleted capsules or artifacts still have, is `CONFLICT`.
     """
     was, to = normalize_name(name), normalize_name(new_name, what="new_name")
-    held = _require_workspace(tx, name, was)
+    counts = _require_workspace(tx, name, was)
     old = latest_spelling(tx, was)
     taken = None if to == was else _count_content(tx, to)
     if taken is not None:
@@ -86,9 +86,9 @@ def moss_workspace_rename(
             "name, or delete that one first (`capsule_purge` removes what was deleted for good)",
             details={"workspace": latest_spelling(tx, to), "holds": taken},
         )
-    answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": held, "dry_run": dry_run}
+    answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": counts, "dry_run": dry_run}
     verb = "Would rename" if dry_run else "Renamed"
-    answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_describe(held) or 'nothing in it'}"
+    answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_describe(counts) or 'nothing in it'}"
     if tx.config.workspace and normalize_workspace(tx.config.workspace) == was != to:
         answer["warning"] = f"the settings still say that {tx.config.workspace!r} is the default workspace"
     if not dry_run:
@@ -119,10 +119,10 @@ def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryR
     their versions. Notes, traces, graphs, plans, tasks and records are gone for good.
     """
     workspace = normalize_name(name)
-    held = _require_workspace(tx, name, workspace)
-    answer: dict[str, Any] = {"workspace": latest_spelling(tx, workspace), "holds": held, "dry_run": dry_run}
-    back = _describe({key: held[key] for key in _RESTORABLE})
-    lost = _describe({key: value for key, value in held.items() if key not in (*_RESTORABLE, "deleted")})
+    counts = _require_workspace(tx, name, workspace)
+    answer: dict[str, Any] = {"workspace": latest_spelling(tx, workspace), "holds": counts, "dry_run": dry_run}
+    back = _describe({key: counts[key] for key in _RESTORABLE})
+    lost = _describe({key: value for key, value in counts.items() if key not in (*_RESTORABLE, "deleted")})
     verb = "Would delete" if dry_run else "Deleted"
     parts = [f"{back}, which can be restored"] * bool(back) + [f"{lost}, for good"] * bool(lost)
     answer["message"] = f"{verb} workspace {answer['workspace']!r}: {'; '.join(parts) or 'nothing is left in it'}"
@@ -139,9 +139,9 @@ def _require_workspace(tx: ReadTransaction, name: str, workspace: str) -> dict[s
         raise invalid_request(
             f"a workspace is renamed and deleted whole, and the settings have switched off {disabled}"
         )
-    held = _count_content(tx, workspace)
-    if held is None:
-        like = closest_match(name, [latest_spelling(tx, one) for one in figures(tx)], cutoff=0.5)
+    counts = _count_content(tx, workspace)
+    if counts is None:
+        like = closest_match(name, [latest_spelling(tx, norm) for norm in figures(tx)], cutoff=0.5)
         hint = f"; the nearest is {like!r}" if like else ""
         raise MossError(
             "NOT_FOUND",
@@ -149,24 +149,24 @@ def _require_workspace(tx: ReadTransaction, name: str, workspace: str) -> dict[s
             details={"nearest": like} if like else None,
             recovery=next_call("moss_workspaces", {}, "lists the workspaces there are"),
         )
-    return held
+    return counts
 
 
 def _count_content(tx: ReadTransaction, workspace: str) -> dict[str, int] | None:
     """Return the counts of a workspace's content; None if it has nothing, not even a branch."""
     tx.begin()
-    held = {key: int(tx.value(sql[f"held_{key}"], {"workspace": workspace, "now": tx.now})) for key in _HELD}
-    there = any(held.values()) or any(table.has_rows(tx, workspace) for table in _TABLES)
-    return held if there else None
+    counts = {key: int(tx.value(sql[f"held_{key}"], {"workspace": workspace, "now": tx.now})) for key in _HELD}
+    exists = any(counts.values()) or any(table.has_rows(tx, workspace) for table in _TABLES)
+    return counts if exists else None
 
 
-def _describe(held: dict[str, int]) -> str:
+def _describe(counts: dict[str, int]) -> str:
     """Return the counts as text, without zeros."""
     parts = []
-    for key, count in held.items():
-        one, many = _NOUNS.get(key, (key[:-1], key))
+    for key, count in counts.items():
+        singular, plural = _NOUNS.get(key, (key[:-1], key))
         if count:
-            parts.append(f"{count} {one if count == 1 else many}")
+            parts.append(f"{count} {singular if count == 1 else plural}")
     return ", ".join(parts)
 
 

@@ -22,15 +22,15 @@ _MOST_WORKSPACES = 10
 
 def suggest_for_missing(tx: ReadTransaction, *, tool: str, arguments: dict[str, Any], error: MossError) -> None:
     """Add to the error of a call without a workspace the existing ones, and the call with the only possible one."""
-    known = [one["workspace"] for one in moss_recent.body(tx, limit=_MOST_WORKSPACES)["workspaces"]]
-    here = repository_name()
-    error.details = {**(error.details or {}), "workspaces": known, **({"here": here} if here else {})}
-    certain = next((one for one in known if _is_same(one, here)), known[0] if len(known) == 1 else None)
+    names = [item["workspace"] for item in moss_recent.body(tx, limit=_MOST_WORKSPACES)["workspaces"]]
+    repo = repository_name()
+    error.details = {**(error.details or {}), "workspaces": names, **({"here": repo} if repo else {})}
+    certain = next((name for name in names if _is_same(name, repo)), names[0] if len(names) == 1 else None)
     if certain is None:
-        hint = f"; there are {', '.join(known)}" if known else ""
+        hint = f"; there are {', '.join(names)}" if names else ""
         error.recovery = _list_call()
     else:
-        hint = f"; {certain!r} is this repository's" if _is_same(certain, here) else f"; {certain!r} is the only one"
+        hint = f"; {certain!r} is this repository's" if _is_same(certain, repo) else f"; {certain!r} is the only one"
         error.recovery = next_call(tool, {**arguments, "workspace": certain}, "is the same call in that workspace")
     error.message += hint
 
@@ -51,18 +51,18 @@ def suggest_for_unknown(
         or workspace_exists(tx, norm)
     ):
         return
-    known = all_workspaces(tx)
-    if not known:
+    workspaces = all_workspaces(tx)
+    if not workspaces:
         return
-    near = [latest_spelling(tx, one) for one in similar_workspaces(norm, known)]
+    near = [latest_spelling(tx, candidate) for candidate in similar_workspaces(norm, workspaces)]
     details = error.details or {}
     error.message += f"; there is no workspace {workspace[:100]!r}" + (f", the nearest is {near[0]!r}" if near else "")
-    named = [one for one in details.get("elsewhere", ()) if one["workspace"] in near]
-    if named:
-        error.details = {**details, "nearest": [f"{one['workspace']}/{one['name']}" for one in named]}
+    rows = [row for row in details.get("elsewhere", ()) if row["workspace"] in near]
+    if rows:
+        error.details = {**details, "nearest": [f"{row['workspace']}/{row['name']}" for row in rows]}
         if len(details["elsewhere"]) > 1:
             family = operation.name.partition("_")[0]
-            error.recovery = next_call(f"{family}_fetch", named[0], "loads the one in the nearest workspace")
+            error.recovery = next_call(f"{family}_fetch", rows[0], "loads the one in the nearest workspace")
     elif not details.get("elsewhere") and not details.get("nearest"):
         error.details = {**details, "nearest": near}
         error.recovery = _read_call(operation, arguments, values, error, near[0]) if near else _list_call()
@@ -74,7 +74,7 @@ def suggest_for_empty(tx: ReadTransaction, *, values: dict[str, Any], result: di
     norm = normalize_workspace(workspace)
     if _is_same(workspace, tx.config.workspace) or workspace_exists(tx, norm):
         return
-    near = [repr(latest_spelling(tx, one)) for one in similar_workspaces(norm, all_workspaces(tx))]
+    near = [repr(latest_spelling(tx, candidate)) for candidate in similar_workspaces(norm, all_workspaces(tx))]
     verb = "is" if len(near) == 1 else "are"
     hint = f"there is no workspace {workspace[:100]!r}; the nearest {verb} {', '.join(near)}"
     if near and ("budget" not in values or values["budget"].fits({**result, "hint": hint})):
@@ -102,17 +102,17 @@ def _is_about_content(error: MossError, tool: str) -> bool:
 
 
 def _writes(tool: str) -> bool:
-    found = catalog.find(tool)
-    return found is not None and found.mutates
+    operation = catalog.find(tool)
+    return operation is not None and operation.mutates
 
 
 def _list_call() -> dict[str, Any]:
     return next_call("moss_workspaces", {}, "lists the workspaces there are")
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(first: str, second: str) -> bool:
     """Return True if two texts name the same workspace; a text that no workspace can have names none."""
     try:
-        return bool(other) and normalize_workspace(one) == normalize_workspace(other)
+        return bool(second) and normalize_workspace(first) == normalize_workspace(second)
     except MossError:
         return False

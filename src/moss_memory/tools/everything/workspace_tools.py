@@ -75,33 +75,33 @@ WORKSPACE = ResponseSchema(
 def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 0) -> dict[str, Any]:
     """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
     page = Page(limit, offset, maximum=500)
-    found = figures(tx)
+    by_workspace = figures(tx)
     # Changes within one second have the same time: the sequence numbers of their events order them.
     last = {workspace: seq for workspace, seq, _ in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
-    ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], -last.get(one[0], 0), one[0]))
+    ordered = sorted(by_workspace.items(), key=lambda pair: (-pair[1]["updated_at"], -last.get(pair[0], 0), pair[0]))
     shown = ordered[page.offset : page.end]
     return {
         "workspaces": [{"workspace": latest_spelling(tx, workspace), **figures} for workspace, figures in shown],
-        "pagination": page.answer(returned=len(shown), total=len(found)),
+        "pagination": page.answer(returned=len(shown), total=len(by_workspace)),
     }
 
 
 def figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
     """Return the counts of every workspace with content, by its normal form."""
     disabled = tx.config.disabled_types
-    found: dict[str, dict[str, int]] = {}
+    by_workspace: dict[str, dict[str, int]] = {}
     for name, (family, _) in COUNTED.items():
         if family not in disabled:
             for workspace, count, updated_at in tx.stream(sql[name], {"now": tx.now}):
-                _add_workspace(found, workspace, updated_at)[name] = count
+                _add_workspace(by_workspace, workspace, updated_at)[name] = count
     if "reasoning" not in disabled:
         for workspace, updated_at in tx.stream(sql["graphs"]):
-            _add_workspace(found, workspace, updated_at)
-    return found
+            _add_workspace(by_workspace, workspace, updated_at)
+    return by_workspace
 
 
-def _add_workspace(found: dict[str, dict[str, int]], workspace: str, updated_at: int) -> dict[str, int]:
-    figures = found.setdefault(workspace, {**dict.fromkeys(COUNTED, 0), "updated_at": updated_at})
+def _add_workspace(by_workspace: dict[str, dict[str, int]], workspace: str, updated_at: int) -> dict[str, int]:
+    figures = by_workspace.setdefault(workspace, {**dict.fromkeys(COUNTED, 0), "updated_at": updated_at})
     figures["updated_at"] = max(figures["updated_at"], updated_at)
     return figures
 
@@ -139,24 +139,24 @@ def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
     """List the workspaces that changed last with the families of their content, without counts; at most 500."""
     page = Page(limit, 0, maximum=MAX_WORKSPACES)
     spelled = spelled_workspaces(tx)
-    held = {}
-    for one, (_, families) in spelled.items():
-        values = {"workspace": one, "now": tx.now}
+    contents = {}
+    for norm, (_, families) in spelled.items():
+        values = {"workspace": norm, "now": tx.now}
         checks = {family: _CONTENT_CHECKS.get(family) for family in families}
-        found = sorted([family for family, check in checks.items() if check is None or tx.value(check, values)])
-        if found:
-            held[one] = found
+        present = sorted([family for family, check in checks.items() if check is None or tx.value(check, values)])
+        if present:
+            contents[norm] = present
     changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
     # No day if the content of a workspace was imported without events.
-    days = {one: tx.value(sql["last_day"], {"workspace": one}) for one in held if one not in changed}
-    ordered = sorted(held, key=lambda one: (-changed.get(one, (0, 0))[0], -int(days.get(one) or 0), one))
+    days = {norm: tx.value(sql["last_day"], {"workspace": norm}) for norm in contents if norm not in changed}
+    ordered = sorted(contents, key=lambda norm: (-changed.get(norm, (0, 0))[0], -int(days.get(norm) or 0), norm))
     workspaces = []
-    for one in ordered[: page.limit]:
-        item = {"workspace": spelled[one][0], "holds": held[one], "day": ""}
-        if one in changed:
-            ts_ms = changed[one][1]
+    for norm in ordered[: page.limit]:
+        item = {"workspace": spelled[norm][0], "holds": contents[norm], "day": ""}
+        if norm in changed:
+            ts_ms = changed[norm][1]
             item |= {"day": time.strftime("%Y-%m-%d", time.gmtime(ts_ms // 1000)), "ts_ms": ts_ms}
-        elif days[one] is not None:
-            item["day"] = time.strftime("%Y-%m-%d", time.gmtime(int(days[one]) * 86_400))
+        elif days[norm] is not None:
+            item["day"] = time.strftime("%Y-%m-%d", time.gmtime(int(days[norm]) * 86_400))
         workspaces.append(item)
-    return {"workspaces": workspaces, "total": len(held)}
+    return {"workspaces": workspaces, "total": len(contents)}

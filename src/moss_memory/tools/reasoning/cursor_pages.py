@@ -63,11 +63,11 @@ def fit_page(
 ) -> dict[str, Any]:
     """Return fields of a response with the rows that fit the budget under a name, and their pagination."""
 
-    def build(kept: list[Any]) -> dict[str, Any]:
-        shown = kept[::-1] if oldest_first else kept
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
+        shown = kept_rows[::-1] if oldest_first else kept_rows
         if hide_number:
             shown = [{key: value for key, value in row.items() if key != number} for row in shown]
-        pagination = page.pagination_of(rows, kept, number=number)
+        pagination = page.pagination_of(rows, kept_rows, number=number)
         return {**fields, name: shown, "pagination": pagination, "truncated": False}
 
     return budget.fit(rows, build)

@@ -33,9 +33,9 @@ def erase_entry(
         raise invalid_request(f"`seq` is needed: the number of the {type} entry", path="seq")
     key = {"workspace": normalize_workspace(workspace), "seq": seq}
     branch_row = None if branch is None else find_branch(tx, workspace, branch)
-    writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
-    exists = writer is not None and _matches_document(found, type, doc)
-    if not exists or not shows_any(tx, log_view, branch_row, found, [(seq, writer)]):
+    writer, entry_doc, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
+    exists = writer is not None and _matches_document(entry_doc, type, doc)
+    if not exists or not shows_any(tx, log_view, branch_row, entry_doc, [(seq, writer)]):
         raise MossError(
             "NOT_FOUND",
             f"there is no {type} entry {seq} {describe_location(branch_row, doc)}of workspace {workspace!r}",
@@ -48,14 +48,14 @@ def erase_entry(
 
 def entry_location(tx: ReadTransaction, type: str, seq: int) -> tuple[str, str]:
     """Return the workspace and the document of an entry, whose number is unique in the store."""
-    found = tx.row(sql["entry_location"], {"seq": seq})
-    if found is None:
+    location = tx.row(sql["entry_location"], {"seq": seq})
+    if location is None:
         raise MossError(
             "NOT_FOUND",
             f"there is no {type} entry {seq} in any workspace",
             recovery=next_call("moss_workspaces", {}, "lists the workspaces there are"),
         )
-    return str(found[0]), str(found[1])
+    return str(location[0]), str(location[1])
 
 
 def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
@@ -87,11 +87,11 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
     )
 
 
-def _matches_document(found: str, type: str, doc: str | None) -> bool:
+def _matches_document(entry_doc: str, type: str, doc: str | None) -> bool:
     """Return True if an entry's document is the given one, or one of the type's documents if None."""
     if doc is not None:
-        return found == doc
-    return found != NOTES if type == "trace" else not found.endswith(TRACE)
+        return entry_doc == doc
+    return entry_doc != NOTES if type == "trace" else not entry_doc.endswith(TRACE)
 
 
 def shows_any(
@@ -125,13 +125,13 @@ def entry_and_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: i
 
 def copies_of_entries(tx: ReadTransaction, workspace: str, branch_id: int, seqs: list[int]) -> list[int]:
     """Return the seqs of the copies that merges made of entries of a branch."""
-    wanted = {f"{_MERGED}{branch_id}:{seq}" for seq in seqs}
+    origins = {f"{_MERGED}{branch_id}:{seq}" for seq in seqs}
     key = {
         "workspace": normalize_workspace(workspace),
         "first": f"{_MERGED}{branch_id}:",
         "after": f"{_MERGED}{branch_id};",
     }
-    return [seq for seq, origin in tx.stream(sql["copies_from_branch"], key) if origin in wanted]
+    return [seq for seq, origin in tx.stream(sql["copies_from_branch"], key) if origin in origins]
 
 
 def blank_entries(tx: Transaction, seqs: list[int]) -> None:
@@ -159,8 +159,8 @@ def blank_events(tx: Transaction, event_ids: list[str]) -> None:
 
 def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple[int, str | None]]:
     """Return the seq and title of each version of a node, on all branches and in all documents."""
-    found = tx.stream(sql["versions_of_key"], {"workspace": normalize_workspace(workspace), "key": key})
-    return [(seq, title) for seq, title in found]
+    rows = tx.stream(sql["versions_of_key"], {"workspace": normalize_workspace(workspace), "key": key})
+    return [(seq, title) for seq, title in rows]
 
 
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
@@ -169,9 +169,9 @@ def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> N
         parameters = {"workspace": normalize_workspace(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**parameters, "title": ERASED})):
             document = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
-            now = current_versions(tx, graph_view(tx, branch_id, doc), [key])
-            if key in now and not now[key].deleted:
-                version = now[key]
+            current = current_versions(tx, graph_view(tx, branch_id, doc), [key])
+            if key in current and not current[key].deleted:
+                version = current[key]
                 write_versions(
                     tx,
                     document,

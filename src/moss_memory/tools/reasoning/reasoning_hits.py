@@ -23,14 +23,14 @@ def note_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
             {"row_ids": row_ids},
         )
     )
-    found = {}
+    hits = {}
     for seq, workspace, branch_id, doc, title, content, at in rows:
         # Its own branch may have been reset.
         showing = find_showing_branch(tx, branch_id, seq) if doc == NOTES else branch_id
         row = tx.row(sql["branch_by_id"], {"branch_id": showing})
         branch = "" if row is None else BranchRow(row).name
         arguments = {"workspace": workspace, "branch": branch, "doc": doc, "cursor": seq + 1, "limit": 1}
-        found[seq] = {
+        hits[seq] = {
             "id": str(seq),
             "workspace": workspace,
             "fetch": {"tool": "branchmind_show", "arguments": arguments},
@@ -38,7 +38,7 @@ def note_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
             "title": title or content.strip().partition("\n")[0][:100],
             "text": content,
         }
-    return found
+    return hits
 
 
 def node_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
@@ -55,7 +55,7 @@ def node_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
     )
     superseded = [row[0] for row in rows if row[6] == "superseded"]
     successors = _find_successors(tx, superseded) if superseded else {}
-    found = {}
+    hits = {}
     for seq, workspace, branch, doc, key, kind, status, title, text, at in rows:
         document = {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]}
         hit = {
@@ -70,8 +70,8 @@ def node_hits(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
             "text": text or "",
         }
         optional = {"status": status, "superseded_by": successors.get(seq)}
-        found[seq] = {**hit, **{name: value for name, value in optional.items() if value is not None}}
-    return found
+        hits[seq] = {**hit, **{name: value for name, value in optional.items() if value is not None}}
+    return hits
 
 
 def _task_hit(workspace: str, doc: str, key: str) -> dict[str, Any] | None:

@@ -53,8 +53,8 @@ def branchmind_purge(
         notes, nodes_and_edges = list(_hidden_notes(tx, scope)), list(_deleted_nodes_and_edges(tx, scope))
         message = f"Would permanently delete {_describe(len(notes), len(nodes_and_edges))}"
         ids = [str(seq) for seq in notes] + [key for _, _, key in nodes_and_edges]
-        found = {"purged": len(notes) + len(nodes_and_edges), "message": message, "erased": False}
-        return {**found, **tx.erasure_scope, "dry_run": True, "ids": ids[:IDS_SHOWN]}
+        outcome = {"purged": len(notes) + len(nodes_and_edges), "message": message, "erased": False}
+        return {**outcome, **tx.erasure_scope, "dry_run": True, "ids": ids[:IDS_SHOWN]}
     return _Purge(tx, scope).run()
 
 
@@ -125,12 +125,12 @@ def _hidden_notes(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[int]:
 def _deleted_nodes_and_edges(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
     """Yield the nodes and edges that are deleted on all related branches."""
     condition = " and v.workspace_norm = :workspace" if "workspace" in scope else ""
-    seen: set[tuple[int, str, str]] = set()
+    yielded: set[tuple[int, str, str]] = set()
     for branch_id, doc, key in list(tx.stream(sql["tombstones"].filled(in_workspace=condition), scope)):
-        found = root_branch(tx, branch_id), doc, key
-        if found not in seen and _is_deleted(tx, *found):
-            seen.add(found)
-            yield found
+        root_key = root_branch(tx, branch_id), doc, key
+        if root_key not in yielded and _is_deleted(tx, *root_key):
+            yielded.add(root_key)
+            yield root_key
 
 
 def _is_deleted(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
@@ -140,12 +140,12 @@ def _is_deleted(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
     """
     branches = derived_branches(tx, root)
     for branch_id in branches:
-        found = current_versions(tx, graph_view(tx, branch_id, doc), [key]).get(key)
-        if found is not None and not found.deleted:
+        version = current_versions(tx, graph_view(tx, branch_id, doc), [key]).get(key)
+        if version is not None and not version.deleted:
             return False
         if tx.row(sql["open_conflict_about"], {"branch_id": branch_id, "doc": doc, "key": key}) is not None:
             return False
     if EDGE_SEPARATOR in key:
         return True
     edges = ({"doc": doc, "key": key, "branch_id": branch_id} for branch_id in branches)
-    return all(tx.row(sql["edge_at"], one) is None for one in edges)
+    return all(tx.row(sql["edge_at"], edge_key) is None for edge_key in edges)

@@ -71,16 +71,16 @@ class Capability:
     def complete(self, body: dict[str, Any], errors: list[MossError]) -> dict[str, Any]:
         """Return a body without unknown fields, with a placeholder for each field that is missing or invalid."""
         wrong = {str((error.details or {}).get("path")) for error in errors}
-        known = {name: value for name, value in body.items() if name in self.fields}
+        completed = {name: value for name, value in body.items() if name in self.fields}
         for name in body:
             like = find_alike(name, self.fields) if name not in self.fields else None
-            if like is not None and like not in known:
-                known[like] = body[name]
+            if like is not None and like not in completed:
+                completed[like] = body[name]
                 wrong.discard(f"body.{like}")
         for name, field in self.fields.items():
             if any(path == f"body.{name}" or path.startswith(f"body.{name}[") for path in wrong):
-                known[name] = f"{PLACEHOLDER} {_expected(field)})"
-        return known
+                completed[name] = f"{PLACEHOLDER} {_expected(field)})"
+        return completed
 
     def example(self) -> dict[str, Any]:
         """Return a small valid body: the required fields."""
@@ -114,8 +114,8 @@ def combine(errors: list[MossError]) -> MossError:
     """Return several violations as one error, with the details of the first and a list of all."""
     listed = [{"path": (error.details or {}).get("path", "body"), "message": error.message} for error in errors]
     message = "; ".join(error.message for error in errors[:_ERRORS_NAMED])
-    more = f"; and {len(errors) - _ERRORS_NAMED} more" if len(errors) > _ERRORS_NAMED else ""
-    return invalid_request(message + more, **{**(errors[0].details or {}), "errors": listed})
+    suffix = f"; and {len(errors) - _ERRORS_NAMED} more" if len(errors) > _ERRORS_NAMED else ""
+    return invalid_request(message + suffix, **{**(errors[0].details or {}), "errors": listed})
 
 
 def _expected(field: dict[str, Any]) -> str:
@@ -144,30 +144,32 @@ class Registry:
 
     def find(self, capability_id: str) -> Capability:
         """Return a capability by its id, or by a type of entity that only one has; refuse an unknown one."""
-        found = self.capabilities.get(capability_id)
-        if found is not None:
-            return found
+        capability = self.capabilities.get(capability_id)
+        if capability is not None:
+            return capability
         typed = self.of_type(capability_id)
         if len(typed) == 1:
             return typed[0]
-        known = sorted(self.capabilities)
-        names = {one.entity_type: one.capability_id for one in self.capabilities.values()}
+        known_ids = sorted(self.capabilities)
+        names = {candidate.entity_type: candidate.capability_id for candidate in self.capabilities.values()}
         alike = find_alike(capability_id, [*self.capabilities, *names])
         like = None if alike is None else names.get(alike, alike)
         suggestion = f"did you mean {like}? " if like else ""
-        broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_PROBLEMS_SHOWN])
+        broken = "".join(
+            f"; {problem['file']} cannot be used: {problem['message']}" for problem in self.problems[:_PROBLEMS_SHOWN]
+        )
         raise MossError(
             "UNKNOWN_CAPABILITY",
-            f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known)}{broken}",
+            f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known_ids)}{broken}",
             details={
-                "known": known,
+                "known": known_ids,
                 **({"nearest": like} if like else {}),
                 **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {}),
             },
         )
 
     def of_type(self, entity_type: str) -> list[Capability]:
-        return [one for one in self.capabilities.values() if one.entity_type == entity_type]
+        return [capability for capability in self.capabilities.values() if capability.entity_type == entity_type]
 
 
 _loaded: dict[str, tuple[list[tuple[str, int, int, int]], Registry]] = {}
@@ -178,9 +180,9 @@ def registry_of(home: str) -> Registry:
     """Return the registry of a store; read it again if its files changed."""
     folder = os.path.join(home, "capabilities")
     files = _list_files(folder)
-    known_files, known = _loaded.get(home, (None, None))
-    if known is not None and known_files == files:
-        return known
+    known_files, loaded = _loaded.get(home, (None, None))
+    if loaded is not None and known_files == files:
+        return loaded
     registry = Registry()
     _load(registry, _BUILT_IN, "built-in")
     _load(registry, folder, "user")
@@ -190,7 +192,7 @@ def registry_of(home: str) -> Registry:
 
 def _list_files(folder: str) -> list[tuple[str, int, int, int]]:
     """Return the files of a folder with their times and sizes."""
-    found = []
+    file_states = []
     for name in json_files(folder):
         file = os.path.join(folder, name)
         try:
@@ -198,8 +200,8 @@ def _list_files(folder: str) -> list[tuple[str, int, int, int]]:
         except OSError:
             continue
         # Also ctime: chmod and `cp -p` do not change mtime.
-        found.append((file, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
-    return found
+        file_states.append((file, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+    return file_states
 
 
 def _load(registry: Registry, folder: str, source: str) -> None:
@@ -235,7 +237,7 @@ def _check_file(raw: dict[str, Any]) -> None:
 
 def _check_identity(raw: dict[str, Any]) -> None:
     identity = raw["identity"]
-    if not isinstance(identity, list) or not identity or not all(isinstance(one, str) for one in identity):
+    if not isinstance(identity, list) or not identity or not all(isinstance(name, str) for name in identity):
         raise ValueError("identity must be a list of field names")
     for name in (*identity, raw["title"]):
         if name not in raw["fields"]:
@@ -257,7 +259,7 @@ def _check_field(name: str, field: Any) -> None:
         if not isinstance(field.get(flag, False), bool):
             raise ValueError(f"{flag} of field {name!r} must be true or false")
     enum = field.get("enum")
-    if enum is not None and not (isinstance(enum, list) and enum and all(isinstance(one, str) for one in enum)):
+    if enum is not None and not (isinstance(enum, list) and enum and all(isinstance(value, str) for value in enum)):
         raise ValueError(f"enum of field {name!r} must be a list of strings")
     if "event" in field and (field["type"] != "time" or not isinstance(field["event"], str) or not field["event"]):
         raise ValueError(f"event of field {name!r} needs the type time and a name")

@@ -23,8 +23,8 @@ class Mapping:
     def __init__(self, raw: dict[str, Any]) -> None:
         for collection, parts in raw.items():
             if collection not in COLLECTIONS:
-                known = ", ".join(COLLECTIONS)
-                raise invalid_request(f"the map names no collection with {collection!r} (known: {known})")
+                known_names = ", ".join(COLLECTIONS)
+                raise invalid_request(f"the map names no collection with {collection!r} (known: {known_names})")
             if not isinstance(parts, dict) or set(parts) - set(PARTS):
                 raise invalid_request(f"the map of {collection} must be an object of {', '.join(PARTS)}")
             for part, members in parts.items():
@@ -52,7 +52,7 @@ class Mapping:
 
 def _translate(value: Any, words: dict[str, Any]) -> Any:
     if isinstance(value, list):
-        return [_translate(one, words) for one in value]
+        return [_translate(item, words) for item in value]
     return words.get(value, value) if isinstance(value, str) else value
 
 
@@ -60,16 +60,16 @@ def unpack(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, A
     """Return each body of a file with its provenance and further fields: one, an array, or `{body, provenance}`."""
     entries = found if isinstance(found, list) else [found]
     result = []
-    for at, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise ValueError(f"entry {at} of the array is no object")
+            raise ValueError(f"entry {index} of the array is no object")
         provenance: Any = {}
         if isinstance(entry.get("body"), dict) and not set(entry) - {"body", "provenance"}:
             entry, provenance = entry["body"], entry.get("provenance") or {}
         if not isinstance(provenance, dict):
-            raise ValueError(f"the provenance of entry {at} is no object")
-        known = {name: value for name, value in provenance.items() if name in PROVENANCE}
-        result.append((entry, known, {name: value for name, value in provenance.items() if name not in known}))
+            raise ValueError(f"the provenance of entry {index} is no object")
+        accepted = {name: value for name, value in provenance.items() if name in PROVENANCE}
+        result.append((entry, accepted, {name: value for name, value in provenance.items() if name not in accepted}))
     return result
 
 
@@ -84,5 +84,5 @@ def split_workspace(found: Any) -> tuple[Any, str | None]:
 
 def split_fields(capability: Capability, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields of a body that a capability has, and the others."""
-    known = {name: value for name, value in body.items() if name in capability.fields}
-    return known, {name: value for name, value in body.items() if name not in known}
+    known_fields = {name: value for name, value in body.items() if name in capability.fields}
+    return known_fields, {name: value for name, value in body.items() if name not in known_fields}

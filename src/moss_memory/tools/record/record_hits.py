@@ -28,8 +28,8 @@ def _record_time(tx: ReadTransaction, columns: Iterable[Any]) -> int:
     capability_id, body_json, observed_us = columns
     capability = registry_of(tx.config.home).capabilities.get(capability_id)
     body = {} if capability is None else json.loads(body_json)
-    named = [name for name in body if capability and capability.fields.get(name, {}).get("type") == "time"]
-    times = [at_us for name in named if (at_us := _instant(body[name])) is not None]
+    time_fields = [name for name in body if capability and capability.fields.get(name, {}).get("type") == "time"]
+    times = [at_us for name in time_fields if (at_us := _instant(body[name])) is not None]
     return int(max(times, default=observed_us) // SECOND_US)
 
 

@@ -69,11 +69,11 @@ class RecordFilters:
             counted = tables = f"records {_where(self._other_conditions('records.row_id'))}"
             order = "row_id desc"
         else:
-            others = self._other_conditions("l.at", lead)
+            other_conditions = self._other_conditions("l.at", lead)
             # The cross join keeps the order of the tables: the most selective filter is read first.
-            tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *others])}"
-            on_records = any("records." in condition for condition in others)
-            counted, order = tables if on_records else f"({lead.rows}) as l {_where(others)}", "l.at desc"
+            tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *other_conditions])}"
+            on_records = any("records." in condition for condition in other_conditions)
+            counted, order = tables if on_records else f"({lead.rows}) as l {_where(other_conditions)}", "l.at desc"
         page = {**self._values, "limit": limit + 1, "offset": offset}
         sql_page = f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset"
         rows = list(tx.rows(sql_page, page))
@@ -82,9 +82,9 @@ class RecordFilters:
             pagination["total"] = offset + len(rows)
         elif count or not rows or offset + len(rows) <= COUNTED:
             most = "" if count or not rows else f"limit {COUNTED + 1}"
-            found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
-            if not most or found <= COUNTED:
-                pagination["total"] = found
+            total = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
+            if not most or total <= COUNTED:
+                pagination["total"] = total
         return _page(tx, [_record_response(row) for row in rows[:limit]], pagination, count=count)
 
     def _most_selective(self, tx: ReadTransaction) -> AccessPath | None:
@@ -99,10 +99,10 @@ class RecordFilters:
         rarest: int = tx.value(f"{spans} order by passed, oldest, way limit 1", self._values)
         return self._paths[rarest]
 
-    def _other_conditions(self, at: str, lead: AccessPath | None = None) -> list[str]:
+    def _other_conditions(self, row_column: str, leading: AccessPath | None = None) -> list[str]:
         """Return the conditions of all filters but the leading one."""
-        others = [way.condition for way in self._paths if way is not lead]
-        return [condition.format(at=at) for condition in (*others, *self._conditions)]
+        path_conditions = [path.condition for path in self._paths if path is not leading]
+        return [condition.format(at=row_column) for condition in (*path_conditions, *self._conditions)]
 
     def search(
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
@@ -132,13 +132,13 @@ class RecordFilters:
             {"chosen": chosen},
         )
         times = times_of(tx, chosen)
-        found = {}
+        items = {}
         for row_id, *row in rows:
             fetch = {"tool": "retrieve_records", "arguments": {"workspace": row[2], "ids": [row[0]]}}
-            found[row_id] = {**_record_response(row), "at": times[row_id], "fetch": fetch}
+            items[row_id] = {**_record_response(row), "at": times[row_id], "fetch": fetch}
         has_more = offset + len(chosen) < hits.total
         pagination = {"limit": limit, "offset": offset, "has_more": has_more, "total": hits.total}
-        return {**_page(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
+        return {**_page(tx, [items[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 
 def _where(conditions: list[str]) -> str:
@@ -154,28 +154,28 @@ def record_filters(
 ) -> RecordFilters:
     """Return the filters of a call; refuse a property that its type does not have."""
     _check_count(properties)
-    ways, conditions = [], []
+    paths, conditions = [], []
     placed, values = equality_conditions(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
     for number, (name, value) in enumerate((properties or {}).items()):
-        wanted = _stored_values(capabilities, name, value)
+        stored_values = _stored_values(capabilities, name, value)
         values[f"name{number}"] = name
-        values.update((f"value{number}_{at}", one) for at, one in enumerate(wanted))
-        listed = ", ".join(f":value{number}_{at}" for at in range(len(wanted)))
-        held = f"from record_properties p where p.name = :name{number} and p.value in ({listed})"
-        condition = f"exists (select 1 {held} and p.row_id = {{at}})"
-        if len(wanted) == 1:
-            ways.append(AccessPath(f"select p.row_id as at {held}", condition))
+        values.update((f"value{number}_{index}", stored_value) for index, stored_value in enumerate(stored_values))
+        listed = ", ".join(f":value{number}_{index}" for index in range(len(stored_values)))
+        from_clause = f"from record_properties p where p.name = :name{number} and p.value in ({listed})"
+        condition = f"exists (select 1 {from_clause} and p.row_id = {{at}})"
+        if len(stored_values) == 1:
+            paths.append(AccessPath(f"select p.row_id as at {from_clause}", condition))
         else:  # a row may have both values
             conditions.append(condition)
     if placed:
-        both = " and ".join(placed)
-        ways.append(AccessPath(f"select row_id as at from records where {both}", both))
+        joined = " and ".join(placed)
+        paths.append(AccessPath(f"select row_id as at from records where {joined}", joined))
     if ids is not None:
         listed = tx.sql_in("records.payload_id", "ids")
-        ways.append(AccessPath(f"select row_id as at from records where {listed}", listed))
+        paths.append(AccessPath(f"select row_id as at from records where {listed}", listed))
         values["ids"] = ids
-    return RecordFilters(ways, conditions, values)
+    return RecordFilters(paths, conditions, values)
 
 
 def matching_entities(
@@ -189,43 +189,43 @@ def matching_entities(
     """Return the row numbers of the entities with these properties, now or by the observations up to a time."""
     _check_count(properties)
     capabilities = registry_of(tx.config.home).of_type(entity_type) if entity_type is not None else []
-    wanted = {name: set(_stored_values(capabilities, name, value)) for name, value in properties.items()}
+    forms_by_name = {name: set(_stored_values(capabilities, name, value)) for name, value in properties.items()}
     # A value of a snapshot comes from a record of the entity, so records narrow the entities down by an index.
     conditions, values = list(conditions), dict(values)
-    for number, (name, forms) in enumerate(wanted.items()):
+    for number, (name, forms) in enumerate(forms_by_name.items()):
         values[f"name{number}"], values[f"forms{number}"] = name, sorted(forms)
         conditions.append(
             "row_id in (select r.entity_row from record_properties p join records r on r.row_id = p.row_id"
             f" where p.name = :name{number} and {tx.sql_in('p.value', f'forms{number}')})"
         )
     rows = list(tx.stream(f"select {ENTITY_COLUMNS} from entities {_where(conditions)}", values))
-    found = []
+    row_ids = []
     for row in rows:
         snapshot = snapshot_of(tx, row, upto)
-        if all(forms & _forms_of(snapshot.get(name)) for name, forms in wanted.items()):
-            found.append(row[0])
-    return found
+        if all(forms & _forms_of(snapshot.get(name)) for name, forms in forms_by_name.items()):
+            row_ids.append(row[0])
+    return row_ids
 
 
 def _forms_of(value: Any) -> set[str]:
     """Return the values of a field in each form that property filters compare."""
-    found: set[str] = set()
+    forms: set[str] = set()
     for item in value if isinstance(value, list) else [value]:
         if item is not None and not isinstance(item, (dict, list)):
-            found.add(property_value(item, "string"))
+            forms.add(property_value(item, "string"))
             if isinstance(item, str):
                 try:
-                    found.add(property_value(item, "time"))
+                    forms.add(property_value(item, "time"))
                 except MossError:
                     continue
-    return found
+    return forms
 
 
 def snapshot_of(tx: ReadTransaction, row: Row, upto: int | None) -> dict[str, Any]:
     """Return the snapshot of an entity's row, now or from its observations up to a time."""
     if upto is None:
-        now: dict[str, Any] = json.loads(row[4])
-        return now
+        snapshot: dict[str, Any] = json.loads(row[4])
+        return snapshot
     return reduce_observations(tx.stream(sql["observations"], {"entity_row": row[0], "upto": upto})).fields
 
 
@@ -233,8 +233,8 @@ def value_hint(tx: ReadTransaction, type: str | None, properties: dict[str, Any]
     """Return a `hint` if a property filter has a value that no entity of the type can have, else nothing."""
     capabilities = [] if type is None else registry_of(tx.config.home).of_type(type)
     for name, value in (properties or {}).items():
-        fields = [one.fields[name] for one in capabilities if name in one.fields]
-        allowed = [one for field in fields for one in field.get("enum", ())]
+        fields = [capability.fields[name] for capability in capabilities if name in capability.fields]
+        allowed = [allowed_value for field in fields for allowed_value in field.get("enum", ())]
         if allowed and value not in allowed:
             return {"hint": f"no {type} can have this `{name}`; it is one of {', '.join(dict.fromkeys(allowed))}"}
     return {}
@@ -268,16 +268,16 @@ def _stored_values(capabilities: list[Capability], name: str, value: Any) -> lis
         raise invalid_request(message, path=path)
     fields = [capability.fields[name] for capability in capabilities if name in capability.fields]
     if capabilities and not fields:
-        known = sorted({field for capability in capabilities for field in capability.fields})
-        raise unknown_field(path, name, capabilities[0].entity_type, known)
+        names = sorted({field for capability in capabilities for field in capability.fields})
+        raise unknown_field(path, name, capabilities[0].entity_type, names)
     kinds = {field["type"] for field in fields} or {"string", "time"}
-    found = {property_value(value, "string")} if kinds != {"time"} else set()
+    forms = {property_value(value, "string")} if kinds != {"time"} else set()
     if "time" in kinds:
         try:
-            found.add(property_value(value, "time"))
+            forms.add(property_value(value, "time"))
         except MossError:
-            found.add(property_value(value, "string"))
-    return sorted(found)
+            forms.add(property_value(value, "string"))
+    return sorted(forms)
 
 
 def equality_conditions(
@@ -379,15 +379,15 @@ def event_response(row: Row) -> dict[str, Any]:
 
 def observed_times(tx: ReadTransaction, *, entities: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
     """Return the time in seconds of the last observation of entities, by workspace and id."""
-    found = {}
+    times = {}
     for workspace, entity_id in entities:
-        at = tx.value(
+        observed_us = tx.value(
             "select last_observed_us from entities where workspace_norm = :workspace and entity_id = :entity_id",
             {"workspace": normalize_workspace(workspace), "entity_id": entity_id},
         )
-        if at is not None:
-            found[workspace, entity_id] = at / 1_000_000
-    return found
+        if observed_us is not None:
+            times[workspace, entity_id] = observed_us / 1_000_000
+    return times
 
 
 def event_types(tx: ReadTransaction, *, workspace: str | None) -> list[tuple[str, int]]:

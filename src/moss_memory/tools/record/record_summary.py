@@ -18,12 +18,12 @@ def table_row(item: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(body, dict):
         return item
     title_field = _title_field(body)
-    rest = []
+    parts = []
     for name, value in body.items():
         text = _text(value)
         if text and name not in (title_field, "status") and not _is_time(name):
-            rest.append(text if " " in text else f"{name} {text}")  # a single word gets the name of its field
-    row = {**item, "title": title_of(body), "summary": "; ".join(rest) or None}
+            parts.append(text if " " in text else f"{name} {text}")  # a single word gets the name of its field
+    row = {**item, "title": title_of(body), "summary": "; ".join(parts) or None}
     if "status" in body:
         row["status"] = _text(body["status"])
     if isinstance(item.get("created_at"), str):

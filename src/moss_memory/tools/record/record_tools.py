@@ -123,10 +123,10 @@ def _propose_capability(tool: str, values: dict[str, Any], error: MossError) -> 
     if error.code != "UNKNOWN_CAPABILITY":
         return None
     like = (error.details or {}).get("nearest")
-    given = {**values, "capability_id": like}
-    if like is None or len(canonical(given)) > RECOVERY_MAX_CHARS:
+    arguments = {**values, "capability_id": like}
+    if like is None or len(canonical(arguments)) > RECOVERY_MAX_CHARS:
         return next_call("record_capabilities", {}, "lists the kinds of records, with fields and examples")
-    return next_call(tool, given, "is the same call with the nearest capability")
+    return next_call(tool, arguments, "is the same call with the nearest capability")
 
 
 def _describe_submission(answer: dict[str, Any], _: dict[str, Any]) -> str:
@@ -172,7 +172,7 @@ def submit_payload(
     capability = registry_of(tx.config.home).find(capability_id)
     errors = [*capability.errors_in(body), *errors_in_provenance(provenance or {})]
     if errors:
-        given = {
+        arguments = {
             "capability_id": capability_id,
             "body": capability.complete(body, errors),
             "provenance": provenance,
@@ -180,14 +180,14 @@ def submit_payload(
             "workspace": workspace,
             "allow_secrets": tx.config.allow_secrets or None,
         }
-        given = {name: value for name, value in given.items() if value is not None}
+        arguments = {name: value for name, value in arguments.items() if value is not None}
         error = combine(errors)
-        if len(canonical(given)) > RECOVERY_MAX_CHARS:
-            wanted = {"capability_id": capability_id}
-            error.recovery = next_call("record_capabilities", wanted, "shows the fields of this capability")
+        if len(canonical(arguments)) > RECOVERY_MAX_CHARS:
+            capability_key = {"capability_id": capability_id}
+            error.recovery = next_call("record_capabilities", capability_key, "shows the fields of this capability")
         else:
             reason = "the same call with all its fields; replace each (fill in: …)"
-            error.recovery = next_call("submit_payload", given, reason)
+            error.recovery = next_call("submit_payload", arguments, reason)
         raise error
     submission = Submission(tx, capability, body, provenance or {}, workspace)
     request = normalize_label(client_request_id, what="client_request_id")
@@ -334,10 +334,10 @@ def list_timeline_events(
 ) -> dict[str, Any]:
     """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
     conditions, values = equality_conditions(workspace, (("event_type", event_type),), table="t.")
-    for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
-        if given is not None:
+    for bound, moment, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
+        if moment is not None:
             conditions.append(f"t.at_us {compare} :{bound}")
-            values[bound] = instant_us(given, what=bound, end_of_day=compare == "<=")
+            values[bound] = instant_us(moment, what=bound, end_of_day=compare == "<=")
     for column, value in (("r.payload_id", source_record_id), ("e.entity_id", entity_id), ("e.type", entity_type)):
         if value is not None:
             name = column.replace(".", "_")
@@ -377,5 +377,5 @@ def record_capabilities(
     problems = {"problems": registry.problems} if registry.problems and capability_id is None else {}
     return budget.fit(
         [registry.capabilities[name].to_response() for name in chosen],
-        lambda kept: {"capabilities": kept, **problems, "truncated": False},
+        lambda capabilities: {"capabilities": capabilities, **problems, "truncated": False},
     )

@@ -33,9 +33,9 @@ class Snapshot:
                 self.sources.pop(name, None)
                 continue
             if name in sets:
-                known = self.fields.get(name, [])
-                there = {item for item in known if isinstance(item, str)}
-                value = [*known, *(item for item in dict.fromkeys(value) if item not in there)]
+                stored_items = self.fields.get(name, [])
+                stored_strings = {item for item in stored_items if isinstance(item, str)}
+                value = [*stored_items, *(item for item in dict.fromkeys(value) if item not in stored_strings)]
             self.fields[name] = value
             self.sources[name] = submission_id
 

@@ -109,6 +109,6 @@ def file_name(capability: Capability, body: dict[str, Any]) -> str:
 
 def capability_of(home: str, collection: str) -> Capability:
     if collection not in COLLECTIONS:
-        known = ", ".join(COLLECTIONS)
-        raise invalid_request(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))
+        names = ", ".join(COLLECTIONS)
+        raise invalid_request(f"there is no collection {collection[:100]!r}; known: {names}", known=list(COLLECTIONS))
     return registry_of(home).find(COLLECTIONS[collection])

@@ -130,12 +130,12 @@ def _read_records(
     read = read_json if lenient else read_object
     content, workspace = split_workspace(read(path, what="record", max_bytes=FILE_MAX_BYTES))
     entries = unpack(content)
-    unknown_provenance = [name for _, _, others in entries for name in others]
+    unknown_provenance = [name for _, _, extra_fields in entries for name in extra_fields]
     if unknown_provenance and not lenient:
         raise ValueError(f"provenance has unknown fields: {', '.join(unknown_provenance)[:200]}")
     repetition = os.path.basename(path) if _REPEATED.search(path) else ""
     records = []
-    for at, (body, provenance, unmapped) in enumerate(entries):
+    for index, (body, provenance, unmapped) in enumerate(entries):
         try:
             mapped = body if mapping is None else mapping.apply(collection, body)
             if lenient:
@@ -149,14 +149,14 @@ def _read_records(
         except (MossError, ValueError) as error:
             if len(entries) == 1:
                 raise
-            raise ValueError(f"entry {at} of the array: {_explain(error)[1]}") from error
+            raise ValueError(f"entry {index} of the array: {_explain(error)[1]}") from error
     return records
 
 
 def _check_provenance(capability: Capability, body: dict[str, Any], provenance: dict[str, Any]) -> dict[str, Any]:
     """Return a file's provenance, checked as `submit_payload` checks it."""
-    given = {"capability_id": capability.capability_id, "body": body, "provenance": provenance}
-    checked: dict[str, Any] = submit_payload.decode(given, DEFAULT_WORKSPACE)["provenance"]
+    arguments = {"capability_id": capability.capability_id, "body": body, "provenance": provenance}
+    checked: dict[str, Any] = submit_payload.decode(arguments, DEFAULT_WORKSPACE)["provenance"]
     if "extracted_at" in checked:
         instant_us(checked["extracted_at"], what="provenance.extracted_at")
     return checked

@@ -92,8 +92,8 @@ class Submission:
         note_new_workspace(tx, self.key["workspace"])
         submission = submission_id(tx.now_ms)
         entity = entity_id(self._capability, self._body)
-        found = tx.row(sql["entity"], {**self.key, "entity_id": entity})
-        known = None if found is None else Entity(found)
+        entity_row = tx.row(sql["entity"], {**self.key, "entity_id": entity})
+        stored_entity = None if entity_row is None else Entity(entity_row)
         row: dict[str, Any] = {
             **self.key,
             "workspace_raw": self._workspace,
@@ -103,10 +103,10 @@ class Submission:
             "entity_id": entity,
             "type": self._capability.entity_type,
             "capability_id": self._capability.capability_id,
-            "observed_us": self._observed_us(known),
+            "observed_us": self._observed_us(stored_entity),
             "now_ms": tx.now_ms,
         }
-        row["entity_row"] = known.row_id if known else tx.value(sql["add_entity"], row)
+        row["entity_row"] = stored_entity.row_id if stored_entity else tx.value(sql["add_entity"], row)
         record_row = tx.value(sql["record"], row)
         created = record_row is None
         row["record_row"] = self._add_record(row) if created else record_row
@@ -124,18 +124,18 @@ class Submission:
             **tx.call.created,
         }
         self._add_observation(row, client_request_id, answer)
-        self._update_entity(row, known)
+        self._update_entity(row, stored_entity)
         if created:
             add_events(tx, self._capability, self._body, row)
         tx.set_event_subject(workspace=self.key["workspace"], address=str(row["payload_id"]))
         return answer
 
-    def _observed_us(self, known: Entity | None) -> int:
+    def _observed_us(self, entity: Entity | None) -> int:
         """Return the given time, or now, but after the entity's last observation in this millisecond."""
         if self._given_us is not None:
             return self._given_us
         now_us = self._tx.now_ms * 1000
-        return known.observed_us + 1 if known and now_us <= known.observed_us < now_us + 1000 else now_us
+        return entity.observed_us + 1 if entity and now_us <= entity.observed_us < now_us + 1000 else now_us
 
     def _add_record(self, row: dict[str, Any]) -> int:
         title = self._body.get(self._capability.title)
@@ -170,16 +170,16 @@ class Submission:
         }
         self._tx.run(sql["add_observation"], columns)
 
-    def _update_entity(self, row: dict[str, Any], known: Entity | None) -> None:
+    def _update_entity(self, row: dict[str, Any], entity: Entity | None) -> None:
         """Add the observation to the snapshot, or reduce all observations again if it is not the last."""
         last = (row["observed_us"], self.content_id, row["submission_id"])
-        if known is None or last > known.last():
-            snapshot = Snapshot() if known is None else known.snapshot()
+        if entity is None or last > entity.last():
+            snapshot = Snapshot() if entity is None else entity.snapshot()
             snapshot.add(self._body, row["submission_id"], set(sets_of(self._capability)))
         else:
             everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
             snapshot = reduce_observations(self._tx.stream(sql["observations"], everything))
-            last = known.last()
+            last = entity.last()
         _change_entity(self._tx, row["entity_row"], snapshot, last)
 
 
@@ -216,13 +216,13 @@ def _strings_in(value: Any) -> list[str]:
 
 def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the scalars of a body and the items of its arrays in the form that filters compare."""
-    found = []
+    properties = []
     for name, value in body.items():
         kind = capability.fields[name]["type"]
         for item in value if isinstance(value, list) else [value]:
             if item is not None and not isinstance(item, (dict, list)):
-                found.append((name, property_value(item, kind)))
-    return found
+                properties.append((name, property_value(item, kind)))
+    return properties
 
 
 def recompute_snapshot(tx: Transaction, entity_row: int) -> None:

@@ -97,7 +97,7 @@ def tasks_ready(
         tasks.append({**fields, "why": f"{task.priority} priority, no blockers, not claimed"})
     return budget.fit(
         tasks,
-        lambda kept: {"tasks": kept, "pagination": page.answer(returned=len(kept), total=total), "truncated": False},
+        lambda shown: {"tasks": shown, "pagination": page.answer(returned=len(shown), total=total), "truncated": False},
     )
 
 
@@ -159,28 +159,28 @@ def tasks_claim(
 def _first_ready(tx: ReadTransaction, workspace: str) -> str:
     first = f"{sql['ready']} {sql['in_order']} limit 1"
     tx.begin()
-    found: str | None = tx.value(first, {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms})
-    if found is None:
+    task_id: str | None = tx.value(first, {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms})
+    if task_id is None:
         raise MossError(
             "NOT_FOUND",
             f"nothing in workspace {workspace!r} can be started now: all open work is claimed, blocked or waiting",
             recovery=next_call("tasks_list", {"workspace": workspace}, "shows the open work and its status"),
         )
-    return found
+    return task_id
 
 
 def _find_claim(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
     tx.begin()
     values = {"workspace": normalize_workspace(workspace), "agent": agent, "now_ms": tx.now_ms}
-    held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
-    if not held:
+    claims = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
+    if not claims:
         raise MossError("NOT_FOUND", f"{agent[:100]!r} has claimed nothing in workspace {workspace!r}")
-    if len(held) > 1:
-        pieces = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
+    if len(claims) > 1:
+        pieces = ", ".join(f"{task_id} {path}" if path else task_id for task_id, _, path in claims)
         raise invalid_request(
             f"{agent[:100]!r} holds several pieces: {pieces}; name the `target` to give back", path="target"
         )
-    return held[0][0], held[0][1]
+    return claims[0][0], claims[0][1]
 
 
 def _claim(mutation: Mutation, step: Step | None, agent: str, lease_s: int) -> dict[str, Any]:
@@ -192,29 +192,29 @@ def _claim(mutation: Mutation, step: Step | None, agent: str, lease_s: int) -> d
             raise _claim_conflict(mutation, claim)
     if task.status == "TODO":
         task.status = "ACTIVE"
-    held = write_claim(mutation.tx, mutation.workspace, task, step, agent, lease_s)
+    new_claim = write_claim(mutation.tx, mutation.workspace, task, step, agent, lease_s)
     kind = task.kind if step is None else "step"
-    return {**mutation.finish(f"{kind}_claimed", held.to_dict(), step=step), **held.to_dict()}
+    return {**mutation.finish(f"{kind}_claimed", new_claim.to_dict(), step=step), **new_claim.to_dict()}
 
 
 def _release(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any]:
-    wanted = WHOLE_TASK if step is None else step.step_id
+    claim_key = WHOLE_TASK if step is None else step.step_id
     name = mutation.task.id if step is None else f"step {step.path} of {mutation.task.id}"
-    held = next((one for one in claims_on(mutation.tx, mutation.task) if one.step_id == wanted), None)
-    if held is None:
+    claim = next((claim for claim in claims_on(mutation.tx, mutation.task) if claim.step_id == claim_key), None)
+    if claim is None:
         raise MossError("NOT_FOUND", f"{name} is not claimed; there is nothing to release")
-    if held.agent != agent:
-        raise _claim_conflict(mutation, held)
-    mutation.tx.run(sql["release"], {"task_row": mutation.task.row_id, "step_id": wanted})
+    if claim.agent != agent:
+        raise _claim_conflict(mutation, claim)
+    mutation.tx.run(sql["release"], {"task_row": mutation.task.row_id, "step_id": claim_key})
     kind = mutation.task.kind if step is None else "step"
     response = mutation.finish(f"{kind}_released", {"agent": agent}, step=step)
     return {**response, "agent": agent, "lease_until_ms": None}
 
 
 def _claim_conflict(mutation: Mutation, claim: Claim) -> MossError:
-    what = mutation.task.id if claim.path is None else f"step {claim.path} of {mutation.task.id}"
+    piece = mutation.task.id if claim.path is None else f"step {claim.path} of {mutation.task.id}"
     return mutation.conflict(
-        f"{claim.agent!r} works on {what}; take another piece, or wait until the lease runs out",
+        f"{claim.agent!r} works on {piece}; take another piece, or wait until the lease runs out",
         details=claim.to_dict(),
         recovery=next_call(
             "tasks_ready", {"workspace": mutation.workspace}, "lists what nobody works on and can be started"

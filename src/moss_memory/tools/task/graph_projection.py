@@ -53,9 +53,9 @@ def update_graph(
     document = task_document(workspace, owner, f"{owner.id}-graph")
     keys = [version.key for version in versions]
     view = graph_view(tx, owner.branch_id, document.doc)
-    now = current_versions(tx, view, [*keys, *(deleted_keys or ())])
-    new = [version for version in versions if version.key not in now or now[version.key].state != version.state]
-    new += [now[key].tombstone() for key in deleted_keys or () if key in now and not now[key].deleted]
+    current = current_versions(tx, view, [*keys, *(deleted_keys or ())])
+    new = [version for version in versions if version.key not in current or current[version.key].state != version.state]
+    new += [current[key].tombstone() for key in deleted_keys or () if key in current and not current[key].deleted]
     if new:
         write_versions(tx, document, new)
 
@@ -73,14 +73,16 @@ def add_to_plan_graph(tx: Transaction, workspace: str, task: Task) -> None:
 
 
 def update_dependencies(tx: Transaction, workspace: str, task: Task, before: list[str], now: list[Task]) -> None:
-    here = f"task:{task.id}"
+    node_id = f"task:{task.id}"
     versions: list[Version] = []
-    for other in now:
-        versions += [task_node(other), new_edge(here, DEPENDS_ON, f"task:{other.id}")]
-    kept = {other.id for other in now}
+    for needed_task in now:
+        versions += [task_node(needed_task), new_edge(node_id, DEPENDS_ON, f"task:{needed_task.id}")]
+    kept_ids = {needed_task.id for needed_task in now}
     children = {child.id for child in tasks_of_plan(tx, workspace, task)}
-    deleted_keys = [EDGE_SEPARATOR.join((here, DEPENDS_ON, f"task:{one}")) for one in before if one not in kept]
-    deleted_keys += [f"task:{one}" for one in before if one not in kept and one not in children]
+    deleted_keys = [
+        EDGE_SEPARATOR.join((node_id, DEPENDS_ON, f"task:{old_id}")) for old_id in before if old_id not in kept_ids
+    ]
+    deleted_keys += [f"task:{old_id}" for old_id in before if old_id not in kept_ids and old_id not in children]
     update_graph(tx, workspace, task, versions, deleted_keys)
 
 
@@ -95,15 +97,15 @@ def remove_task(tx: Transaction, workspace: str, task: Task) -> None:
     tombstones = [version.tombstone() for version in live]
     if tombstones:
         write_versions(tx, document, tombstones)
-    here = f"task:{task.id}"
+    node_id = f"task:{task.id}"
     for owner in _find_referrers(tx, workspace, task):
-        links = [EDGE_SEPARATOR.join((f"task:{owner.id}", rel, here)) for rel in (CONTAINS, DEPENDS_ON)]
-        update_graph(tx, workspace, owner, [], [*links, here])
+        links = [EDGE_SEPARATOR.join((f"task:{owner.id}", rel, node_id)) for rel in (CONTAINS, DEPENDS_ON)]
+        update_graph(tx, workspace, owner, [], [*links, node_id])
 
 
 def _find_referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
     """Return the plan of a task and its dependents, whose graphs contain its node."""
-    ids = [other for (other,) in tx.rows(sql["dependents"], task_key(workspace, task))]
+    ids = [dependent_id for (dependent_id,) in tx.rows(sql["dependents"], task_key(workspace, task))]
     if task.parent_id is not None:
         ids.insert(0, task.parent_id)
-    return [find_task(tx, workspace, one) for one in dict.fromkeys(ids)]
+    return [find_task(tx, workspace, owner_id) for owner_id in dict.fromkeys(ids)]

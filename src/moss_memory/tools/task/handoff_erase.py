@@ -52,12 +52,15 @@ class Handovers:
 
     def _inspect(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
         """Decide if one capsule and its versions are removed, rewritten or reported."""
-        found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
-        found.append((("capsules", row_id), tool, title, text))
-        written = {(row_title, body) for _, writer, row_title, body in found if writer == HANDOFF_SOURCE}
-        own = [(row_key, row_title, body) for row_key, _, row_title, body in found if (row_title, body) in written]
+        versions = [
+            (("versions", version_id), *fields)
+            for version_id, *fields in self._tx.stream(_VERSIONS, {"row_id": row_id})
+        ]
+        versions.append((("capsules", row_id), tool, title, text))
+        written = {(row_title, body) for _, writer, row_title, body in versions if writer == HANDOFF_SOURCE}
+        own = [(row_key, row_title, body) for row_key, _, row_title, body in versions if (row_title, body) in written]
         about = {_target_of_title(row_title) for _, row_title, _ in own}
-        if len(own) == len(found) and about == {self._erased}:
+        if len(own) == len(versions) and about == {self._erased}:
             from moss_memory.tools.capsule.capsule_rows import capsules, versioned
 
             row = capsules.find(self._tx, Address(id, None, None), include_deleted=True)
@@ -69,7 +72,7 @@ class Handovers:
                 self.rewritten[row_key] = new
         if (
             self._erased is not None
-            and len(own) < len(found)
+            and len(own) < len(versions)
             and name == normalize_workspace(handover_name(self._erased))
         ):
             self.named.append(id)
@@ -98,7 +101,7 @@ class _Lines:
         texts = [" ".join(text.split()) for text in erasure.texts]
         self._titles = sorted(texts, key=len, reverse=True)
         lines = [*texts, *(f"Noted: {text}" for text in texts)]
-        self._whole = {shorten_line(one, LINE_CHARS) for one in lines} | set(find_locations(erasure.texts))
+        self._whole = {shorten_line(line, LINE_CHARS) for line in lines} | set(find_locations(erasure.texts))
 
     def without(self, title: str | None, text: str) -> tuple[str | None, str]:
         """Return the title and text of a hand-over without the erased texts."""
@@ -123,18 +126,18 @@ class _Lines:
         for before, after in ((f"{id} ", ""), (f"{id}: ", ""), ("", f" ({id})"), ("", f" ({id},")):
             body = body.replace(f"{before}{title}{after}", f"{before}{ERASED}{after}")
         if body.endswith(_CUT):
-            kept = body[: -len(_CUT)]
+            beginning = body[: -len(_CUT)]
             for lead in (f"{id} ", f"{id}: "):
-                at = kept.rfind(lead)
-                rest = kept[at + len(lead) :]
-                if at >= 0 and rest and title.startswith(rest):
-                    return f"{kept[: at + len(lead)]}{ERASED}"
-            if kept and title.startswith(kept):
+                index = beginning.rfind(lead)
+                title_part = beginning[index + len(lead) :]
+                if index >= 0 and title_part and title.startswith(title_part):
+                    return f"{beginning[: index + len(lead)]}{ERASED}"
+            if beginning and title.startswith(beginning):
                 return ERASED
         return body
 
 
 def _target_of_title(title: str | None) -> str | None:
     """Return the id of the plan or task in the title of a hand-over, or None."""
-    found = _TITLE.match(title or "")
-    return None if found is None else found[1]
+    match = _TITLE.match(title or "")
+    return None if match is None else match[1]

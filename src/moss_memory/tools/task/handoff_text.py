@@ -46,19 +46,19 @@ def handover_name(id: str) -> str:
 def collect_handoff(task_status: TaskStatus) -> dict[str, list[str]]:
     """Return the lines to hand over by their kind: the work, and the decisions, open cards and last notes if any."""
     notes = notes_about(task_status.tx, task_status.workspace, task_status.task, NOTES_MAX)
-    found = {
+    findings = {
         "open": [line for kind in RANKED_TYPES for line in _card_lines(task_status, kind, status="open")],
         "decisions": _card_lines(task_status, "decision"),
         "notes": [note["content"] for note in notes],
     }
     handoff = task_status.handoff(_card_lines(task_status, "evidence"))
-    return {**handoff, **{name: lines for name, lines in found.items() if lines}}
+    return {**handoff, **{name: lines for name, lines in findings.items() if lines}}
 
 
 def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
-    now, why = task_status.now()  # without a holder: a claim ends before a capsule does
-    status = [f"{now} ({why}).", f"Status {task_status.task.status}.", *(f"Done: {one}" for one in handoff["done"])]
+    work, why = task_status.now()  # without a holder: a claim ends before a capsule does
+    status = [f"{work} ({why}).", f"Status {task_status.task.status}.", *(f"Done: {item}" for item in handoff["done"])]
     decisions = [*handoff.get("decisions", ()), *(f"Noted: {note}" for note in handoff.get("notes", ()))]
     questions = [*handoff["risks"], *_conflict_lines(task_status), *handoff.get("open", ())]
     sections = {
@@ -131,8 +131,8 @@ def _location_lines(task_status: TaskStatus, handoff: dict[str, list[str]]) -> l
 
 def find_locations(texts: Iterable[str]) -> list[str]:
     """Return the files and URLs in texts, in order and without duplicates."""
-    found = (location.rstrip(".,;:") for text in texts for location in _LOCATION.findall(text))
-    return list(dict.fromkeys(location for location in found if len(location) > 2))[:LOCATIONS_MAX]
+    locations = (location.rstrip(".,;:") for text in texts for location in _LOCATION.findall(text))
+    return list(dict.fromkeys(location for location in locations if len(location) > 2))[:LOCATIONS_MAX]
 
 
 def _is_reasoning_disabled(task_status: TaskStatus) -> bool:
@@ -157,7 +157,9 @@ def _card_lines(task_status: TaskStatus, type: str, status: str | None = None) -
 
 def _conflict_lines(task_status: TaskStatus) -> list[str]:
     """Return a line about the open merge conflicts of the workspace, if there are any."""
-    found = open_conflicts(task_status.tx, task_status.workspace).get("conflicts")
-    if found is None:
+    conflicts = open_conflicts(task_status.tx, task_status.workspace).get("conflicts")
+    if conflicts is None:
         return []
-    return [f"{pluralize(found['open'], 'merge conflict')} to resolve, the first is {found['first']['conflict_id']}"]
+    return [
+        f"{pluralize(conflicts['open'], 'merge conflict')} to resolve, the first is {conflicts['first']['conflict_id']}"
+    ]

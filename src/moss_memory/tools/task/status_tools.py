@@ -94,13 +94,13 @@ def tasks_radar(
     steps = [step.to_dict() for step in steps_of(tx, task_status.task, limit=SHOWN_STEPS + 1)]
     conflicts = open_conflicts(tx, workspace)
 
-    def build(kept: list[Any]) -> dict[str, Any]:
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
         frame = task_status.to_dict()
-        target = frame["target"] if len(kept) == 1 else kept[1]
+        target = frame["target"] if len(kept_rows) == 1 else kept_rows[1]
         cut = len(steps) > SHOWN_STEPS
         return {
-            **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:],
-            **(conflicts if len(kept) > 1 else count_only(conflicts)), "truncated": cut,
+            **frame, "target": target, "chosen": chosen, "radar": kept_rows[0], "steps": kept_rows[2:],
+            **(conflicts if len(kept_rows) > 1 else count_only(conflicts)), "truncated": cut,
         }  # fmt: skip
 
     rows = [task_status.radar(), task_status.summary(), *steps[:SHOWN_STEPS]]
@@ -142,9 +142,9 @@ def tasks_delta(
             f"there is no task event {str(since)[:100]!r} in workspace {workspace!r}",
             recovery=next_call("tasks_delta", {"workspace": workspace}, "lists the events from the beginning"),
         )
-    found = list(tx.rows(sql["events_after"], {**key, "after": after, "limit": most + 1}))
-    events = [render_event(event_id, ts_ms, json.loads(payload), by) for event_id, ts_ms, payload, by in found[:most]]
-    return budget.fit(events, lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False})
+    rows = list(tx.rows(sql["events_after"], {**key, "after": after, "limit": most + 1}))
+    events = [render_event(event_id, ts_ms, json.loads(payload), by) for event_id, ts_ms, payload, by in rows[:most]]
+    return budget.fit(events, lambda shown: {"events": shown, "has_more": len(rows) > len(shown), "truncated": False})
 
 
 @operation(
@@ -190,20 +190,20 @@ def tasks_handoff(
     conflicts = open_conflicts(tx, workspace)
     parts = [{"list": name, "text": text} for name in _PART_ORDER for text in handoff.get(name, ())]
 
-    def build(kept: list[Any]) -> dict[str, Any]:
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
         lists: dict[str, list[str]] = {name: [] for name in handoff}
-        for part in kept[2:]:
+        for part in kept_rows[2:]:
             lists[part["list"]].append(part["text"])
-        tight = len(kept) == 1
-        radar = {**kept[0], "next": None} if tight else kept[0]
+        tight = len(kept_rows) == 1
+        radar = {**kept_rows[0], "next": None} if tight else kept_rows[0]
         stored = {} if capsule is None else {"capsule": capsule}
         answer = {
             "workspace": workspace,
-            "target": task_status.to_dict()["target"] if tight else kept[1],
+            "target": task_status.to_dict()["target"] if tight else kept_rows[1],
             "radar": radar,
         }
         shown = count_only(conflicts) if tight else conflicts
-        return {**answer, "handoff": lists, **stored, **shown, "next": kept[0]["next"], "truncated": False}
+        return {**answer, "handoff": lists, **stored, **shown, "next": kept_rows[0]["next"], "truncated": False}
 
     rows = [task_status.radar(), task_status.summary(), *parts]
     return budget.fit(rows, build)
@@ -216,9 +216,9 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
     focus = focus_of(tx, workspace)
     if focus is not None:
         return find_task(tx, workspace, focus), "focus"
-    found, chosen = choose_open(tx, workspace)
-    if found is not None:
-        return find_task(tx, workspace, found), chosen
+    open_id, chosen = choose_open(tx, workspace)
+    if open_id is not None:
+        return find_task(tx, workspace, open_id), chosen
     error = invalid_request("nothing is open in this workspace; create a task first", path="target")
     first = {"workspace": workspace, "kind": "task", "title": "Plan the next work"}
     error.recovery = next_call("tasks_create", first, "creates a task; give the `title` of the work")

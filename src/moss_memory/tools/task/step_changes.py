@@ -43,17 +43,20 @@ def add_steps(
     sort_prefix = "" if parent is None else f"{parent.sort_key}."
     number = reserve_task_numbers(tx, workspace, "step", len(steps))
     added = []
-    for at, given in enumerate(steps):
-        index = holder.next_index + at
+    for offset, step in enumerate(steps):
+        index = holder.next_index + offset
         row = {
             "task_row": task.row_id,
             "workspace": normalize_workspace(workspace),
-            "step_id": format_id("step", number + at),
+            "step_id": format_id("step", number + offset),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",
             "sort_key": f"{sort_prefix}{index:06d}",
-            "title": normalize_title(given["title"], what=f"steps[{at}].title"),
-            **{f"{name}_json": texts_json(check_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS},
+            "title": normalize_title(step["title"], what=f"steps[{offset}].title"),
+            **{
+                f"{name}_json": texts_json(check_texts(step.get(name), what=f"steps[{offset}].{name}"))
+                for name in _TEXTS
+            },
         }
         tx.run(sql["add_step"], row)
         added.append(find_step(tx, workspace, task, str(row["step_id"]), None))
@@ -87,8 +90,8 @@ def refuse_unnamed_step(mutation: Mutation, given: str | None, checkpoints: dict
         message = f"`step_id` or `path` is needed: which step of {task.id} is done?"
         recovery = next_call("tasks_radar", mutation.arguments(), "lists the steps and says which one comes next")
         if len(open_steps) == 1:
-            more = {"checkpoints": checkpoints} if checkpoints else {}
-            arguments = mutation.arguments(step_id=open_steps[0].step_id, **more)
+            optional = {"checkpoints": checkpoints} if checkpoints else {}
+            arguments = mutation.arguments(step_id=open_steps[0].step_id, **optional)
             recovery = next_call("tasks_done", arguments, f"{open_steps[0].path} is the only open step")
     else:
         message = f"every step of {task.id} is done; `tasks_complete` closes it as a whole"

@@ -117,8 +117,8 @@ def tasks_define(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
-    given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
-    changed = [name for name, value in (("title", title), *given.items()) if value is not None]
+    new_texts = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
+    changed = [name for name, value in (("title", title), *new_texts.items()) if value is not None]
     if not changed:
         raise invalid_request("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
     mutation = Mutation(tx, workspace, target, expected_revision)
@@ -126,7 +126,7 @@ def tasks_define(
     confirmed = step.checkpoints()
     if title is not None:
         step.title = normalize_title(title)
-    for name, value in given.items():
+    for name, value in new_texts.items():
         if value is not None:
             texts = check_texts(value, what=name)
             if texts != step.texts(name):
@@ -207,8 +207,8 @@ def _propose_steps(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
     """Return the call that lists the steps of the task that a refused call names."""
     from .task_show import tasks_show  # only a refusal needs it
 
-    here: dict[str, Any] = {name: arguments[name] for name in ("workspace", "target") if name in arguments}
-    return corrected_call(tasks_show, here, "lists the steps with `step_id` and `path`")
+    address: dict[str, Any] = {name: arguments[name] for name in ("workspace", "target") if name in arguments}
+    return corrected_call(tasks_show, address, "lists the steps with `step_id` and `path`")
 
 
 @operation(
@@ -284,8 +284,10 @@ def tasks_reopen(
     if not step.done:
         raise mutation.conflict(f"step {step.path} is open already")
     reopened = reopen_upwards(mutation, step)
-    nodes = [step_node(one) for one in reopened]
-    return mutation.finish("step_reopened", {"steps": [one.path for one in reopened]}, step=step, shown=nodes)
+    nodes = [step_node(reopened_step) for reopened_step in reopened]
+    return mutation.finish(
+        "step_reopened", {"steps": [reopened_step.path for reopened_step in reopened]}, step=step, shown=nodes
+    )
 
 
 def _describe_block(_: dict[str, Any], arguments: dict[str, Any]) -> str:
@@ -349,14 +351,14 @@ def tasks_evidence(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
-    given = {"links": links, "checks": checks, "texts": texts}
-    found = {name: check_texts(value, what=name) for name, value in given.items()}
-    if not any(found.values()):
+    inputs = {"links": links, "checks": checks, "texts": texts}
+    evidence = {name: check_texts(value, what=name) for name, value in inputs.items()}
+    if not any(evidence.values()):
         raise invalid_request("there is no evidence; give `links`, `checks` or `texts`", path="links")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = mutation.find_step(step_id, path)
     row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
-    for kind, contents in found.items():
+    for kind, contents in evidence.items():
         for content in contents:
             tx.run(sql["add_evidence"], {**row, "kind": kind, "content": content})
-    return mutation.finish("evidence_added", {name: len(items) for name, items in found.items() if items}, step=step)
+    return mutation.finish("evidence_added", {name: len(items) for name, items in evidence.items() if items}, step=step)

@@ -62,8 +62,8 @@ class _TaskErasure:
         key = {"workspace": normalize_workspace(workspace), "id": id}
         row = tx.row(sql["task"], key)
         self._task = None if row is None else Task(row)
-        found = tx.stream(sql["events_of_task"], key)
-        self._events: dict[str, dict[str, Any]] = {event_id: json.loads(payload) for event_id, payload in found}
+        event_rows = tx.stream(sql["events_of_task"], key)
+        self._events: dict[str, dict[str, Any]] = {event_id: json.loads(payload) for event_id, payload in event_rows}
         if self._task is None and not self._events:
             raise unknown_task(tx, workspace, id)
         branches = [branch_named(tx, workspace, f"{kind}/{id}") for kind in ("task", "plan")]
@@ -92,18 +92,18 @@ class _TaskErasure:
 
     def erasure_of_step(self, step_id: str) -> HardDelete:
         path, step = self._step(step_id)
-        events = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
+        events = {event_id: event for event_id, event in self._events.items() if event.get("path") == path}
         entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, events)]
         keys = [f"step:{step_id}"]
         steps = [] if step is None else [step]
         own = HardDelete(lambda tx: self._blank_step(tx, step, events))
-        rest = self._parts_erasure(steps, keys, step_id)
-        return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies_erasure(keys)])
+        parts = self._parts_erasure(steps, keys, step_id)
+        return entries_erasure(self._tx, entries).combined_with([own, parts, self._copies_erasure(keys)])
 
     def _step(self, step_id: str) -> tuple[str, Step | None]:
         """Return the path of a step, and the step or None if it was deleted."""
         steps = [] if self._task is None else steps_of(self._tx, self._task)
-        step = next((one for one in steps if one.step_id == step_id), None)
+        step = next((candidate for candidate in steps if candidate.step_id == step_id), None)
         if step is not None:
             return step.path, step
         for branch_id in self._branches:
@@ -128,8 +128,10 @@ class _TaskErasure:
             texts += [text for name in ("success_criteria", "tests", "blockers") for text in step.texts(name)]
         evidence: list[tuple[int, str]] = []
         if self._task is not None:
-            found = tx.stream(sql["evidence_rows"], {"task_row": self._task.row_id})
-            evidence = [(row_id, content) for row_id, of, content in found if step_id in (None, of)]
+            rows = tx.stream(sql["evidence_rows"], {"task_row": self._task.row_id})
+            evidence = [
+                (row_id, content) for row_id, evidence_step, content in rows if step_id in (None, evidence_step)
+            ]
         versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
         own = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
         return HardDelete(
@@ -173,28 +175,31 @@ class _TaskErasure:
     def _cards(self) -> list[Nodes]:
         """Return the cards in the task's graph on any branch, and all nodes on its own branch."""
         tx, graph = self._tx, f"{self._id}-graph"
-        found = []
+        cards = []
         for group in branch_groups(tx, self._workspace):
             ids: dict[str, list[str]] = {}
-            wanted = [(group, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in group)]
-            for branches, doc in wanted:
+            scopes = [
+                (group, "doc = :doc"),
+                *(([branch_id], "doc <> :doc") for branch_id in self._branches if branch_id in group),
+            ]
+            for branches, doc in scopes:
                 gaps = {"branches": tx.sql_in("branch_id", "branches"), "doc": doc}
                 statement = reasoning_sql["nodes_in_document"].filled(**gaps)
                 for name, key in tx.stream(statement, {"branches": branches, "doc": graph}):
                     ids.setdefault(name, []).append(key)
-            found += [Nodes(tx, self._workspace, group, doc, keys) for doc, keys in ids.items()]
-        return found
+            cards += [Nodes(tx, self._workspace, group, doc, keys) for doc, keys in ids.items()]
+        return cards
 
     def _entries_on(self, branch_id: int, events: dict[str, dict[str, Any]] | None) -> list[int]:
         """Return the entries on the task's branch, or only those of some events and of their notes.
 
         Copies made by merges are included.
         """
-        found = list(self._tx.stream(sql["entries_of_branch"], {"branch_id": branch_id}))
+        entries = list(self._tx.stream(sql["entries_of_branch"], {"branch_id": branch_id}))
         if events is not None:
-            notes = {one["payload"].get("seq") for one in events.values()}
-            found = [(seq, source) for seq, source in found if source in events or seq in notes]
-        seqs = [seq for seq, _ in found]
+            notes = {event["payload"].get("seq") for event in events.values()}
+            entries = [(seq, source) for seq, source in entries if source in events or seq in notes]
+        seqs = [seq for seq, _ in entries]
         return [*seqs, *copies_of_entries(self._tx, self._workspace, branch_id, seqs)]
 
 

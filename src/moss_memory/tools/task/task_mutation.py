@@ -114,12 +114,12 @@ def record_task_event(
 
 def append_event(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, Any]) -> bool:
     """Write an event into a trace document; return False if the document already contains it."""
-    there = tx.row(
+    existing = tx.row(
         "select 1 from doc_entries where branch_id = :branch_id and doc = :doc and source_event_id = :event_id"
         " and written_as = 'event'",
         {"branch_id": trace.branch.branch_id, "doc": trace.doc, "event_id": event_id},
     )
-    if there is not None:
+    if existing is not None:
         return False
     step = f" {event['path']}" if "path" in event else ""
     note = Note(f"{event['type']} {event['target']}{step}", event["type"], None, event)

@@ -71,12 +71,12 @@ def tasks_show(
     steps = tree.steps(only)
     tasks = tree.tasks()
 
-    def build(kept: list[Any]) -> dict[str, Any]:
-        inside = [row for row in kept[1:] if "step_id" in row]
-        found = [row for row in kept[1:] if "step_id" not in row]
-        listed = {"tasks": found} if task.kind == "plan" else {}
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
+        inside = [row for row in kept_rows[1:] if "step_id" in row]
+        task_rows = [row for row in kept_rows[1:] if "step_id" not in row]
+        listed = {"tasks": task_rows} if task.kind == "plan" else {}
         cut = len(steps) > STEPS_SHOWN or len(tasks) > TASKS_SHOWN
-        return {**kept[0], "steps": _nest(inside), **listed, "truncated": cut}
+        return {**kept_rows[0], "steps": _nest(inside), **listed, "truncated": cut}
 
     rows = [tree.head(), *tasks[:TASKS_SHOWN], *steps[:STEPS_SHOWN]]
     return budget.fit(rows, build)
@@ -91,13 +91,13 @@ class TaskTree:
         self._task = task
         self._claims = {claim.step_id: claim for claim in claims_on(tx, task)}
         self._evidence: dict[str | None, list[str]] = {}
-        for of, content in tx.rows(sql["evidence_by_step"], {"task_row": task.row_id}):
-            self._evidence.setdefault(of, []).append(content)
+        for step_id, content in tx.rows(sql["evidence_by_step"], {"task_row": task.row_id}):
+            self._evidence.setdefault(step_id, []).append(content)
         self._notes: dict[str | None, list[str]] = {}
         for note in notes_about(tx, workspace, task, NOTES_SHOWN):
             title = note.get("title") or ""
-            at = title.partition(" ")[0] if title.startswith("s:") else None
-            self._notes.setdefault(at, []).insert(0, note["content"])
+            step_path = title.partition(" ")[0] if title.startswith("s:") else None
+            self._notes.setdefault(step_path, []).insert(0, note["content"])
 
     def head(self) -> dict[str, Any]:
         task = self._task
@@ -109,7 +109,7 @@ class TaskTree:
             "status": task.status,
             "priority": task.priority,
             "tags": task.tags(),
-            "depends_on": [one.id for one in dependencies_of(self._tx, self._workspace, task)],
+            "depends_on": [dependency.id for dependency in dependencies_of(self._tx, self._workspace, task)],
             "revision": task.revision,
             "evidence": self._evidence.get(None, []),
             "notes": self._notes.get(None, []),
@@ -125,10 +125,10 @@ class TaskTree:
     def steps(self, only: Step | None) -> list[dict[str, Any]]:
         """Return all steps, or one step with its descendants, in order and without nesting."""
         if only is None:
-            found = steps_of(self._tx, self._task, limit=STEPS_SHOWN + 1)
+            steps = steps_of(self._tx, self._task, limit=STEPS_SHOWN + 1)
         else:
-            found = steps_of(self._tx, self._task, "subtree", limit=STEPS_SHOWN + 1, sort_key=only.sort_key)
-        return [self._step(step) for step in found]
+            steps = steps_of(self._tx, self._task, "subtree", limit=STEPS_SHOWN + 1, sort_key=only.sort_key)
+        return [self._step(step) for step in steps]
 
     def _step(self, step: Step) -> dict[str, Any]:
         confirmed = step.checkpoints()
@@ -171,11 +171,11 @@ def _nest(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def notes_about(tx: ReadTransaction, workspace: str, task: Task, most: int) -> list[dict[str, Any]]:
     """Return the last notes about a plan or task, newest first; only those of `tasks_note` if reasoning is disabled."""
     disabled = "reasoning" in tx.config.disabled_types
-    found = last_entries(
+    notes = last_entries(
         tx, task_document(workspace, task, "notes"), CursorPage(None, NOTES_SCANNED if disabled else most)
     )
     if not disabled:
-        return found
+        return notes
     key = {"workspace": normalize_workspace(workspace), "address": task.id, "limit": NOTES_SCANNED}
     own = {json.loads(payload)["payload"].get("seq") for (payload,) in tx.rows(sql["note_events"], key)}
-    return [note for note in found if note["seq"] in own][:most]
+    return [note for note in notes if note["seq"] in own][:most]

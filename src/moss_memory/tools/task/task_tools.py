@@ -184,7 +184,7 @@ def tasks_list(
     items = [Task(row).list_item() for row in rows]
     return budget.fit(
         items,
-        lambda kept: {"items": kept, "pagination": page.answer(returned=len(kept), total=total), "truncated": False},
+        lambda shown: {"items": shown, "pagination": page.answer(returned=len(shown), total=total), "truncated": False},
     )
 
 
@@ -216,8 +216,8 @@ def tasks_edit(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Change a plan or task as a whole (one step: `tasks_define`); other fields stay. An empty list clears."""
-    given = dict(zip(_EDITABLE, (title, description, priority, tags, depends_on, contract), strict=True))
-    changed = [name for name, value in given.items() if value is not None]
+    values = dict(zip(_EDITABLE, (title, description, priority, tags, depends_on, contract), strict=True))
+    changed = [name for name, value in values.items() if value is not None]
     if not changed:
         raise invalid_request(f"nothing to change; give at least one of {backticked(_EDITABLE)}")
     mutation = Mutation(tx, workspace, target, expected_revision)
@@ -302,11 +302,11 @@ def tasks_delete(
     step = mutation.find_step(step_id, path)
     if step is not None:
         subtree = steps_of(tx, task, "subtree", sort_key=step.sort_key)
-        for one in subtree:
-            tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": one.step_id})
-            tx.run(sql["delete_step"], {"row_id": one.row_id})
+        for subtree_step in subtree:
+            tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": subtree_step.step_id})
+            tx.run(sql["delete_step"], {"row_id": subtree_step.row_id})
         remove_steps(tx, workspace, task, subtree)
-        ids = [one.step_id for one in subtree]
+        ids = [subtree_step.step_id for subtree_step in subtree]
         return {**mutation.finish("step_deleted", {"steps": ids}, step=step), "deleted": True}
     for child in tasks_of_plan(tx, workspace, task):
         _delete_task(tx, workspace, child)
@@ -334,17 +334,17 @@ def tasks_focus(
     tx: Transaction, *, workspace: RequiredWorkspace, action: FocusAction | None = None, target: TaskId | None = None
 ) -> dict[str, Any]:
     """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
-    wanted = action or ("get" if target is None else "set")
+    chosen_action = action or ("get" if target is None else "set")
     previous = focus_of(tx, workspace)
-    if target is not None and wanted != "set":
-        raise invalid_request(f'`target` has no meaning with `action: "{wanted}"`; leave it out', path="target")
-    if wanted == "get":
+    if target is not None and chosen_action != "set":
+        raise invalid_request(f'`target` has no meaning with `action: "{chosen_action}"`; leave it out', path="target")
+    if chosen_action == "get":
         return {"workspace": workspace, "previous": previous, "focus": previous}
-    if wanted == "set" and target is None:
+    if chosen_action == "set" and target is None:
         raise invalid_request(
             "`target` is needed to set the focus; `tasks_list` lists the existing ones", path="target"
         )
-    task = None if wanted == "clear" else find_task(tx, workspace, target or "")
+    task = None if chosen_action == "clear" else find_task(tx, workspace, target or "")
     focus = None if task is None else task.id
     if tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus}):
         tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
@@ -369,21 +369,21 @@ def _find_plan(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
 
 def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
     tx, workspace, task = mutation.tx, mutation.workspace, mutation.task
-    others = [find_task(tx, workspace, one, what="depends_on") for one in ids]
-    for other in others:
-        if other.id == task.id:
+    needed_tasks = [find_task(tx, workspace, needed_id, what="depends_on") for needed_id in ids]
+    for needed_task in needed_tasks:
+        if needed_task.id == task.id:
             raise invalid_request(f"{task.id} cannot depend on itself", path="depends_on")
-        ends = {"workspace": normalize_workspace(workspace), "start": other.id, "end": task.id}
+        ends = {"workspace": normalize_workspace(workspace), "start": needed_task.id, "end": task.id}
         if tx.row(sql["reaches"], ends) is not None:
-            raise mutation.conflict(f"{other.id} already depends on {task.id}; a circle would never end")
-        if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
-            raise mutation.conflict(f"{other.id} cannot be done before {task.id}; a circle would never end")
+            raise mutation.conflict(f"{needed_task.id} already depends on {task.id}; a circle would never end")
+        if needed_task.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
+            raise mutation.conflict(f"{needed_task.id} cannot be done before {task.id}; a circle would never end")
     key = task_key(workspace, task)
-    before = [other.id for other in dependencies_of(tx, workspace, task)]
+    before = [needed_task.id for needed_task in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
-    for position, other in enumerate(others):
-        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": position})
-    update_dependencies(tx, workspace, task, before, others)
+    for position, needed_task in enumerate(needed_tasks):
+        tx.run(sql["add_dependency"], {**key, "depends_on": needed_task.id, "place": position})
+    update_dependencies(tx, workspace, task, before, needed_tasks)
 
 
 def _refuse_open(mutation: Mutation) -> None:

@@ -39,15 +39,15 @@ def plans_everywhere(tx: ReadTransaction, *, limit: int) -> list[dict[str, Any]]
 
 def task_times(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, int]]:
     """Return when tasks were added and last changed, in milliseconds, by workspace and id."""
-    found = {}
+    times = {}
     for workspace, target in tasks:
         row = tx.row(
             "select created_at_ms, updated_at_ms from tasks where workspace_norm = :workspace and id = :id",
             {"workspace": normalize_workspace(workspace), "id": target},
         )
         if row is not None:
-            found[workspace, target] = {"added_ms": row[0], "changed_ms": row[1]}
-    return found
+            times[workspace, target] = {"added_ms": row[0], "changed_ms": row[1]}
+    return times
 
 
 def _list_tasks(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[dict[str, Any]]:

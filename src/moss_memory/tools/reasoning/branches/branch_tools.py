@@ -121,7 +121,7 @@ def branchmind_status(tx: ReadTransaction, *, workspace: RequiredWorkspace, budg
     conflicts = open_conflicts(tx, workspace)
     tight = count_only(conflicts)
     return budget.fit(
-        [status, conflicts], lambda kept: {**kept[0], **(kept[1] if len(kept) > 1 else tight), "truncated": False}
+        [status, conflicts], lambda shown: {**shown[0], **(shown[1] if len(shown) > 1 else tight), "truncated": False}
     )
 
 
@@ -175,7 +175,7 @@ def branchmind_branch_list(
     ]
     truncated = len(rows) > most
     return budget.fit(
-        rows[:most], lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncated}, least=0
+        rows[:most], lambda branches: {"workspace": workspace, "branches": branches, "truncated": truncated}, least=0
     )
 
 
@@ -314,7 +314,7 @@ def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
         if branch_named(tx, workspace, MAIN) is None:
             recovery = next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
         raise MossError("CONFLICT", f"{name!r} is checked out; check out another branch first", recovery=recovery)
-    derived = [other for (other,) in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
+    derived = [derived_name for (derived_name,) in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
     if derived:
         raise MossError("CONFLICT", f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
     conflict_id = tx.value(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})

@@ -52,15 +52,15 @@ class DocumentRef:
 
     def log(self, tx: ReadTransaction) -> View:
         """Return the view of the document's entries; raise `NOT_FOUND` if nothing was ever written to the document."""
-        return self._require(tx, log_view(tx, self.branch.branch_id, self.doc), other=graph_view)
+        return self._require(tx, log_view(tx, self.branch.branch_id, self.doc), open_other=graph_view)
 
     def graph(self, tx: ReadTransaction) -> View:
         """Return the view of the document's graph; raise `NOT_FOUND` if nothing was ever written to the document."""
-        return self._require(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
+        return self._require(tx, graph_view(tx, self.branch.branch_id, self.doc), open_other=log_view)
 
-    def _require(self, tx: ReadTransaction, view: View, *, other: OpenView) -> View:
+    def _require(self, tx: ReadTransaction, view: View, *, open_other: OpenView) -> View:
         """Return the view; raise `NOT_FOUND` if the document has neither entries nor a graph."""
-        if view.written or self.always_exists() or other(tx, self.branch.branch_id, self.doc).written:
+        if view.written or self.always_exists() or open_other(tx, self.branch.branch_id, self.doc).written:
             return view
         raise unknown_doc(self.workspace, self.branch.name, self.doc)
 
@@ -81,10 +81,10 @@ class DocumentRef:
 
 def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
     """Return the branch with this name, or the checkout if the name is None; raise `NOT_FOUND` if there is none."""
-    found = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, check_name(name, what=what))
-    if found is None:
+    branch = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, check_name(name, what=what))
+    if branch is None:
         raise _unknown_branch(tx, workspace, name)
-    return found
+    return branch
 
 
 def checkout_of(tx: ReadTransaction, workspace: str) -> BranchRow | None:
@@ -106,14 +106,14 @@ def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
 
 def related_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
     """Return the ids of the first base of a branch and of all branches derived from that base."""
-    found = derived_branches(tx, root_branch(tx, branch_id))
-    if branch_id not in found:  # the value of `base_id` is no number
+    branch_ids = derived_branches(tx, root_branch(tx, branch_id))
+    if branch_id not in branch_ids:  # the value of `base_id` is no number
         raise MossError(
             "STORAGE_CORRUPT",
             f"the bases of branch {branch_id} do not lead to it; run `moss doctor`",
             details={"table": "branches", "row": branch_id},
         )
-    return found
+    return branch_ids
 
 
 def root_branch(tx: ReadTransaction, branch_id: int) -> int:
@@ -188,8 +188,8 @@ def find_document(
     """
     if target is not None:
         if branch is not None or doc is not None:
-            given = "branch" if branch is not None else "doc"
-            raise invalid_request(f"`target` already says where; leave `{given}` out", path=given)
+            argument = "branch" if branch is not None else "doc"
+            raise invalid_request(f"`target` already says where; leave `{argument}` out", path=argument)
         reference = find_reference(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
         return DocumentRef(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
@@ -204,14 +204,14 @@ def find_two_views(
     """Return two branches, named by argument, with their views of a document; `NOT_FOUND` if neither has it."""
     check_name(doc, what="doc")
     rows = [find_branch(tx, workspace, name, what=argument) for argument, name in branches.items()]
-    found = [(row, open_view(tx, row.branch_id, doc)) for row in rows]
-    if not any(view.written for _, view in found):
+    views = [(row, open_view(tx, row.branch_id, doc)) for row in rows]
+    if not any(view.written for _, view in views):
         first, second = [DocumentRef(workspace, row, doc) for row in rows]
         try:
             first.log(tx)
         except MossError:
             second.log(tx)
-    return found
+    return views
 
 
 def touch_document(
@@ -233,7 +233,7 @@ def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
 
 
 def _unknown_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
-    names = [known for (known,) in tx.rows(sql["branch_names"], {"workspace": normalize_workspace(workspace)})]
+    names = [branch for (branch,) in tx.rows(sql["branch_names"], {"workspace": normalize_workspace(workspace)})]
     if not names:
         return MossError(
             "NOT_FOUND",

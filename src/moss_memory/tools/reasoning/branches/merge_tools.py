@@ -97,8 +97,8 @@ def branchmind_merge(
     """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merged, pagination = _merge_log(tx, workspace, from_, into, doc, page, dry_run=dry_run)
-    rest = {} if merged["merged"] or dry_run else _propose_merge_of_rest(tx, workspace, from_, into)
-    return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination, **rest}
+    proposal = {} if merged["merged"] or dry_run else _propose_merge_of_rest(tx, workspace, from_, into)
+    return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination, **proposal}
 
 
 @operation(
@@ -134,7 +134,7 @@ def branchmind_graph_merge(
     """Merge only one graph of a branch into its base; a key that both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merge, pagination = _merge_graph(tx, workspace, from_, into, doc, page, dry_run=dry_run)
-    outcome = {**merge.outcome(), "conflict_ids": [one["conflict_id"] for one in merge.conflicts]}
+    outcome = {**merge.outcome(), "conflict_ids": [conflict["conflict_id"] for conflict in merge.conflicts]}
     return {"from": from_, "into": into, "doc": doc, **outcome, "pagination": pagination}
 
 
@@ -142,10 +142,10 @@ def _describe_merge(answer: dict[str, Any], arguments: dict[str, Any]) -> str:
     counts = [pluralize(answer["notes"]["merged"], "note"), pluralize(answer["graph"]["merged"], "graph change")]
     conflicts = len(answer["conflicts"])
     if arguments.get("dry_run"):
-        found = f"{pluralize(conflicts, 'conflict')} would remain" if conflicts else "without conflicts"
-        return f"A dry run: {' and '.join(counts)} of {{from}} would be merged into {{into}}, {found}."
-    found = f"{pluralize(conflicts, 'conflict')} left; see `branchmind_graph_conflicts`" if conflicts else ""
-    return f"Merged {' and '.join(counts)} of {{from}} into {{into}}; {found or 'no conflicts'}."
+        remark = f"{pluralize(conflicts, 'conflict')} would remain" if conflicts else "without conflicts"
+        return f"A dry run: {' and '.join(counts)} of {{from}} would be merged into {{into}}, {remark}."
+    remark = f"{pluralize(conflicts, 'conflict')} left; see `branchmind_graph_conflicts`" if conflicts else ""
+    return f"Merged {' and '.join(counts)} of {{from}} into {{into}}; {remark or 'no conflicts'}."
 
 
 @operation(
@@ -216,13 +216,13 @@ def _propose_merge_of_rest(tx: Transaction, workspace: str, from_: str, into: st
     source = find_branch(tx, workspace, from_)
     if source.base_id is None or branch_by_id(tx, source.base_id).name != into:
         return {}
-    found = branchmind_merge_back.body(tx, workspace=workspace, from_=from_, dry_run=True)
-    left = [part for part in (NOTES, TRACE, GRAPH) if found[part]["merged"]]
-    if found[GRAPH]["conflicts_created"]:
-        left.append("conflicts")
-    if not left:
+    preview = branchmind_merge_back.body(tx, workspace=workspace, from_=from_, dry_run=True)
+    unmerged = [part for part in (NOTES, TRACE, GRAPH) if preview[part]["merged"]]
+    if preview[GRAPH]["conflicts_created"]:
+        unmerged.append("conflicts")
+    if not unmerged:
         return {}
-    reason = f"merges the rest of the branch: {', '.join(dict.fromkeys(left))}"
+    reason = f"merges the rest of the branch: {', '.join(dict.fromkeys(unmerged))}"
     return {"next": next_call("branchmind_merge_back", {"workspace": workspace, "from": from_}, reason)}
 
 
@@ -231,8 +231,8 @@ def _merge_log(
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """Copy one page of the notes that `from` shows and `into` does not; return the counts and the pagination."""
     (_, source), (branch, destination) = find_two_views(tx, workspace, {"from": from_, "into": into}, doc, log_view)
-    found = _oldest_notes(tx, source, destination, page)
-    new = _select_new(tx, destination, found[: page.limit])
+    notes = _oldest_notes(tx, source, destination, page)
+    new = _select_new(tx, destination, notes[: page.limit])
     if new and not dry_run:
         first = reserve_seqs(tx, len(new))
         own = {"branch_id": branch.branch_id, "ts_ms": tx.now_ms}
@@ -241,8 +241,8 @@ def _merge_log(
         touch_document(tx, branch.branch_id, doc, first, first + len(new) - 1)
     if not dry_run:
         tx.set_event_subject(workspace=normalize_workspace(workspace), address=f"{into}:{doc}")
-    count = min(len(found), page.limit)
-    last = found[page.limit - 1].seq if len(found) > page.limit else None
+    count = min(len(notes), page.limit)
+    last = notes[page.limit - 1].seq if len(notes) > page.limit else None
     return {"merged": len(new), "skipped": count - len(new)}, page.pagination(count, last)
 
 
@@ -333,11 +333,11 @@ class _GraphMerge:
         key = str(theirs.key)
         states = [_state_or_absent(base), _state_or_absent(theirs), _state_or_absent(ours)]
         new_id = conflict_id(self._row["from_id"], self._row["into_id"], self._destination.doc, key, states)
-        known = self._tx.row(sql["conflict_state"], {"conflict_id": new_id})
+        state_row = self._tx.row(sql["conflict_state"], {"conflict_id": new_id})
         sides = {"base": base, "from": theirs, "into": ours}
         shown = {side: None if version is None else version.to_dict() for side, version in sides.items()}
         self.conflicts.append({"conflict_id": new_id, "key": render_key(key), **shown})
-        if known == (None,):  # it exists and is open
+        if state_row == (None,):  # it exists and is open
             return
         self._created += 1
         if self._dry_run:
@@ -353,7 +353,7 @@ class _GraphMerge:
             "now_ms": self._tx.now_ms,
         }
         self._tx.run(sql["supersede_conflicts"], row)
-        query = "add_conflict" if known is None else "reopen_conflict"
+        query = "add_conflict" if state_row is None else "reopen_conflict"
         self._tx.run(sql[query], {**row, "seq": reserve_seqs(self._tx)})
 
 
@@ -363,20 +363,20 @@ def _state_or_absent(version: Version | None) -> str:
 
 def _oldest_notes(tx: ReadTransaction, source: View, destination: View, page: CursorPage) -> list[_MergeNote]:
     """Return at most one note more than the page holds, oldest first, of the notes only the source shows."""
-    found: list[_MergeNote] = []
+    notes: list[_MergeNote] = []
     after = page.cursor or 0
     for branch_id, low, high in subtract_ranges(source.ranges, destination.ranges):
-        left = page.limit + 1 - len(found)
-        if left and high > after:
+        remaining = page.limit + 1 - len(notes)
+        if remaining and high > after:
             parameters = {
                 "branch_id": branch_id,
                 "doc": source.doc,
                 "after": max(low, after),
                 "upto": high,
-                "limit": left,
+                "limit": remaining,
             }
-            found.extend(map(_MergeNote, tx.rows(sql["notes_after"], parameters)))
-    return found
+            notes.extend(map(_MergeNote, tx.rows(sql["notes_after"], parameters)))
+    return notes
 
 
 def _select_new(tx: ReadTransaction, destination: View, notes: list[_MergeNote]) -> list[tuple[int, str]]:

@@ -24,7 +24,7 @@ def find_showing_branch(tx: ReadTransaction, branch_id: int, seq: int) -> int:
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return branch_id
     derived = derived_branches(tx, branch_id)
-    return next((one for one in derived if log_view(tx, one, NOTES).shows(branch_id, seq)), branch_id)
+    return next((branch for branch in derived if log_view(tx, branch, NOTES).shows(branch_id, seq)), branch_id)
 
 
 def _update_hidden(tx: Transaction, branch_id: int) -> None:

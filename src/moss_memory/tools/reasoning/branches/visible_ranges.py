@@ -80,7 +80,7 @@ def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD)
             ranges.insert(0, (writer, 0, top))
         else:
             own_after, reach_json = reset
-            reach = [(at, after, until) for at, after, until in json.loads(reach_json)]
+            reach = [(reached_id, after, until) for reached_id, after, until in json.loads(reach_json)]
             ranges[:0] = [*reach, (writer, own_after, top)]
             settled = True
     return View(doc, ranges, names, written, sources)
@@ -102,36 +102,36 @@ def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEA
 
 def base_chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
     """Return a branch and its bases, nearest first; refuse a chain that is longer than the maximum depth."""
-    found = list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
-    if len(found) > DEEPEST + 1:
+    chain = list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
+    if len(chain) > DEEPEST + 1:
         raise MossError(
             "STORAGE_CORRUPT",
-            f"the bases of branch {found[0][1]!r} form a cycle, or a chain of more than {DEEPEST}; run `moss doctor`",
+            f"the bases of branch {chain[0][1]!r} form a cycle, or a chain of more than {DEEPEST}; run `moss doctor`",
             details={"table": "branches", "row": branch_id},
         )
-    return found
+    return chain
 
 
 def truncate_ranges(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
     """Return the ranges up to and including one entry of a branch; empty if they do not contain it."""
-    kept: list[Range] = []
+    earlier: list[Range] = []
     for writer, after, upto in ranges:
         if writer == branch_id and after < seq <= upto:
-            return [*kept, (writer, after, seq)]
-        kept.append((writer, after, upto))
+            return [*earlier, (writer, after, seq)]
+        earlier.append((writer, after, upto))
     return []
 
 
 def subtract_ranges(ranges: list[Range], known: list[Range]) -> list[Range]:
     """Return the parts of the ranges that the known ranges do not cover, in the same order."""
-    left: list[Range] = []
+    uncovered: list[Range] = []
     for writer, after, upto in ranges:
         parts = [(after, upto)]
-        for other, other_after, other_upto in known:
-            if other == writer:
-                parts = [piece for part in parts for piece in _subtract(part, other_after, other_upto)]
-        left.extend((writer, low, high) for low, high in parts)
-    return left
+        for known_writer, known_after, known_upto in known:
+            if known_writer == writer:
+                parts = [piece for part in parts for piece in _subtract(part, known_after, known_upto)]
+        uncovered.extend((writer, low, high) for low, high in parts)
+    return uncovered
 
 
 def _subtract(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:

@@ -64,8 +64,8 @@ def _writes_card(type: str | None, *, links: tuple[str, ...] = ()) -> Callable[[
         tests: UnlistedLink | None = None,
     ) -> dict[str, Any]:
         ids = (supports, blocks, answers, rejects, supersedes, tests)
-        given = {rel: as_list(one) for rel, one in zip(LINKS, ids, strict=True)}
-        parsed = Card(parse_card(card, workspace=workspace, type=type), given)
+        given_links = {rel: as_list(linked_ids) for rel, linked_ids in zip(LINKS, ids, strict=True)}
+        parsed = Card(parse_card(card, workspace=workspace, type=type), given_links)
         docs = {"trace_doc": trace_doc, "graph_doc": graph_doc}
         documents = find_card_documents(
             tx, workspace, target=target, branch=branch, **docs, writer=tx, with_branch=True

@@ -152,19 +152,19 @@ def branchmind_think_set_status(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Change the status of one or more cards, with the `reason`; all or none."""
-    wanted = check_label(status, what="status")
-    if wanted is None:
+    new_status = check_label(status, what="status")
+    if new_status is None:
         raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
-    cards = [_find_card(changes, one) for one in _check_ids(ids)]
-    updated = [card for card in cards if card.status != wanted]
+    cards = [_find_card(changes, card_id) for card_id in _check_ids(ids)]
+    updated = [card for card in cards if card.status != new_status]
     why = (reason or "").strip() or None
     for card in updated:
         trace = documents.trace if target is not None else trace_of_card(tx, documents.graph, card.key)
-        change_status(tx, trace, changes, card, wanted, reason=why, graph_doc=documents.graph.doc)
+        change_status(tx, trace, changes, card, new_status, reason=why, graph_doc=documents.graph.doc)
     documents.graph.set_event_subject(tx)
-    fields = {"status": wanted, "updated": [card.key for card in updated]}
+    fields = {"status": new_status, "updated": [card.key for card in updated]}
     fields["unchanged"] = [card.key for card in cards if card not in updated]
     return {**documents.to_dict(), **fields, **({"last_seq": changes.write()} if updated else {})}
 
@@ -193,16 +193,16 @@ def branchmind_think_pin(
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
-    wanted = [str(_find_card(changes, one).key) for one in _check_ids(ids)]
+    card_ids = [str(_find_card(changes, card_id).key) for card_id in _check_ids(ids)]
     own = {"branch_id": documents.graph.branch.branch_id, "doc": documents.graph.doc, "pinned": int(pinned)}
-    now = find_pins(tx, changes.view)
-    updated = [one for one in wanted if (one in now) != pinned]
+    pins = find_pins(tx, changes.view)
+    updated = [card_id for card_id in card_ids if (card_id in pins) != pinned]
     for card_id in updated:
         row = {**own, "seq": reserve_seqs(tx), "card_id": card_id}
         tx.run(sql["supersede_pin"], row)
         tx.run(sql["add_pin"], row)
     documents.graph.set_event_subject(tx)
-    unchanged = [one for one in wanted if one not in updated]
+    unchanged = [card_id for card_id in card_ids if card_id not in updated]
     return {**documents.to_dict(), "pinned": pinned, "updated": updated, "unchanged": unchanged}
 
 
@@ -337,7 +337,7 @@ def branchmind_think_nominal_merge(
     changes = GraphBatch(tx, documents.graph)
     chosen = None
     if candidate_ids is not None:
-        chosen = [_find_card(changes, one) for one in _check_ids(candidate_ids, what="candidate_ids")]
+        chosen = [_find_card(changes, card_id) for card_id in _check_ids(candidate_ids, what="candidate_ids")]
     groups = find_duplicates(tx, documents.graph, chosen)
     for group in groups:
         for card in group.others:
@@ -366,10 +366,10 @@ def _find_existing_documents(
 
 
 def _check_ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
-    found = as_list(ids)
-    if not 1 <= len(found) <= IDS_MAX:
-        raise invalid_request(f"`{what}` has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
-    return found
+    card_ids = as_list(ids)
+    if not 1 <= len(card_ids) <= IDS_MAX:
+        raise invalid_request(f"`{what}` has {len(card_ids)} entries; give 1 to {IDS_MAX}", path=what)
+    return card_ids
 
 
 def _find_card(changes: GraphBatch, card_id: str) -> Version:

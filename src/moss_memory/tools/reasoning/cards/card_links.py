@@ -36,42 +36,42 @@ _COMPARED_MAX = 300
 
 def limit_links(values: str | list[str] | None, *, what: str) -> list[str]:
     """Return the ids of linked cards; refuse too many."""
-    found = as_list(values)
-    if len(found) > LINKS_MAX:
-        raise invalid_request(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
-    return found
+    ids = as_list(values)
+    if len(ids) > LINKS_MAX:
+        raise invalid_request(f"`{what}` has {len(ids)} entries; at most {LINKS_MAX} are allowed", path=what)
+    return ids
 
 
 def check_links(*given: Links, card_id: str | None) -> Links:
     """Return the links of all inputs together, each with its ids sorted; refuse a link of a card to itself."""
     links: Links = {}
     for rel in LINKS:
-        ids = limit_links([one for links in given for one in links.get(rel, ())], what=rel)
+        ids = limit_links([linked_id for links in given for linked_id in links.get(rel, ())], what=rel)
         if card_id is not None and card_id in ids:
             raise invalid_request(f"`{rel}` names the card itself; name another card", path=rel)
         if ids:
-            links[rel] = sorted({check_id(one, what=rel) for one in ids})
+            links[rel] = sorted({check_id(linked_id, what=rel) for linked_id in ids})
     return links
 
 
 def find_linked(tx: ReadTransaction, graph: DocumentRef, changes: GraphBatch, links: Links) -> dict[str, Version]:
     """Return the linked cards by id; raise `NOT_FOUND` if one is missing."""
-    found: dict[str, Version] = {}
+    linked: dict[str, Version] = {}
     for rel, ids in links.items():
-        for one in ids:
-            live = changes.live(one)
+        for card_id in ids:
+            live = changes.live(card_id)
             if live is None:
-                raise unknown_card(tx, graph, one, what=rel)
-            found[one] = live
-    return found
+                raise unknown_card(tx, graph, card_id, what=rel)
+            linked[card_id] = live
+    return linked
 
 
 def implied_statuses(card: Card, linked: dict[str, Version]) -> Iterator[tuple[str, str, Version]]:
     """Yield the status that the links of a card give to each other card, with the reason."""
-    wanted = {one: rel for rel in _STATUS_OF_LINK for one in card.links.get(rel, ())}
-    for one, rel in wanted.items():
-        if linked[one].status != _STATUS_OF_LINK[rel]:
-            yield _STATUS_OF_LINK[rel], f"{card.id} {rel} it", linked[one]
+    rel_by_id = {card_id: rel for rel in _STATUS_OF_LINK for card_id in card.links.get(rel, ())}
+    for card_id, rel in rel_by_id.items():
+        if linked[card_id].status != _STATUS_OF_LINK[rel]:
+            yield _STATUS_OF_LINK[rel], f"{card.id} {rel} it", linked[card_id]
 
 
 def unknown_card(
@@ -81,20 +81,20 @@ def unknown_card(
     import difflib  # only this refusal needs it
 
     view = graph_view(tx, graph.branch.branch_id, graph.doc)
-    known = []
+    node_keys = []
     for node in newest_first(tx, view, NodeFilters()):
         if kind == "node" or not node.key.startswith(RESERVED):
-            known.append(node.key)
-        if len(known) == _COMPARED_MAX:
+            node_keys.append(node.key)
+        if len(node_keys) == _COMPARED_MAX:
             break
-    near = difflib.get_close_matches(card_id[:100], known, n=_NEAREST_MAX, cutoff=0.0)
+    near = difflib.get_close_matches(card_id[:100], node_keys, n=_NEAREST_MAX, cutoff=0.0)
     field = f"`{what}`: " if what else ""
     hint = f"; the nearest are {', '.join(map(repr, near))}" if near else "; it has no cards yet"
     details: dict[str, Any] = {"nearest": near, **({"path": what} if what else {})}
-    if known:
+    if node_keys:
         doc = {} if graph.doc == GRAPH else {"graph_doc": graph.doc}
-        here = {"workspace": graph.workspace, "ref": graph.branch.name, **doc}
-        recovery = next_call("branchmind_think_query", here, "lists the cards there are")
+        location = {"workspace": graph.workspace, "ref": graph.branch.name, **doc}
+        recovery = next_call("branchmind_think_query", location, "lists the cards there are")
     else:
         arguments = {"workspace": graph.workspace, "type": "question"}
         recovery = next_call("branchmind_think_template", arguments, "shows a card to write first")
@@ -142,6 +142,6 @@ def trace_of_card(tx: ReadTransaction, graph: DocumentRef, card_id: str) -> Docu
     if doc is None:
         branches = [branch_id for branch_id, *_ in base_chain(tx, graph.branch.branch_id, "graph", graph.doc)]
         statement = sql["trace_docs_of_card"].filled(branches=tx.sql_in("branch_id", "branches"))
-        found = [one for (one,) in tx.stream(statement, {"branches": branches, "key": card_id})]
-        doc = found[-1] if found else TRACE
+        docs = [trace_doc for (trace_doc,) in tx.stream(statement, {"branches": branches, "key": card_id})]
+        doc = docs[-1] if docs else TRACE
     return DocumentRef(graph.workspace, graph.branch, doc, graph.own_docs)

@@ -62,7 +62,7 @@ def branchmind_think_context(
     view = documents.graph.graph(tx)
     cards = find_nodes(tx, view, card_filter(), CursorPage(None, limit_cards))
     frame = {**documents.to_dict(), "stats": count_cards(tx, view)}
-    return budget.fit(cards, lambda kept: {**frame, "cards": kept, "truncated": False}, least=0)
+    return budget.fit(cards, lambda shown: {**frame, "cards": shown, "truncated": False}, least=0)
 
 
 @operation(
@@ -98,7 +98,7 @@ def branchmind_think_query(
     """Find cards by id, type, status, tags or text, last changed first; filters combine with and."""
     kinds = list(CARD_TYPES)
     if types is not None:
-        kinds = [check_type(one, what="types", workspace=workspace) for one in as_list(types)]
+        kinds = [check_type(raw_type, what="types", workspace=workspace) for raw_type in as_list(types)]
     filters = NodeFilters(ids=ids, types=kinds, status=status, tags_any=tags_any, tags_all=tags_all, text=text)
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
@@ -163,8 +163,10 @@ def branchmind_think_frontier(
 ) -> dict[str, Any]:
     """List all open questions, hypotheses and tests, best first; a card that a decision settled is not open."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = find_candidates(tx, documents.graph.graph(tx), limit=min(limit, 200))
-    return budget.fit(found, lambda kept: {**documents.to_dict(), "candidates": kept, "truncated": False}, least=0)
+    candidates = find_candidates(tx, documents.graph.graph(tx), limit=min(limit, 200))
+    return budget.fit(
+        candidates, lambda shown: {**documents.to_dict(), "candidates": shown, "truncated": False}, least=0
+    )
 
 
 @operation(
@@ -194,9 +196,9 @@ def branchmind_think_next(
 ) -> dict[str, Any]:
     """Show only the one card to continue with; null if nothing is open."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = find_candidates(tx, documents.graph.graph(tx), limit=1)
+    candidates = find_candidates(tx, documents.graph.graph(tx), limit=1)
     return budget.fit(
-        found, lambda kept: {**documents.to_dict(), "candidate": kept[0] if kept else None, "truncated": False}
+        candidates, lambda shown: {**documents.to_dict(), "candidate": shown[0] if shown else None, "truncated": False}
     )
 
 

@@ -99,8 +99,8 @@ class CardDocuments:
 
     def arguments(self) -> dict[str, str]:
         """Return the workspace, branch and graph document as arguments of another call."""
-        here = {"workspace": self.graph.workspace, "ref": self.graph.branch.name}
-        return {**here, **({} if self.graph.doc == GRAPH else {"graph_doc": self.graph.doc})}
+        location = {"workspace": self.graph.workspace, "ref": self.graph.branch.name}
+        return {**location, **({} if self.graph.doc == GRAPH else {"graph_doc": self.graph.doc})}
 
 
 def find_card_documents(
@@ -173,8 +173,8 @@ def commit_card(tx: Transaction, documents: CardDocuments, card: Card) -> dict[s
     changes = GraphBatch(tx, documents.graph)
     if card.id is None:
         card.id = _generate_id(tx, changes)
-    elif (known := _committed_content(tx, documents, card.id)) is not None:
-        if known != _comparable_json(card.content()):
+    elif (committed := _committed_content(tx, documents, card.id)) is not None:
+        if committed != _comparable_json(card.content()):
             raise _card_conflict(documents, card.id, in_graph=changes.live(card.id) is not None)
         if changes.exists(card.id):
             return _card_response(documents, card, inserted=False)
@@ -196,8 +196,8 @@ def _add_to_batch(tx: Transaction, documents: CardDocuments, card: Card, changes
         before = changes.live(version.key)
         if before is None or before.state != version.state:
             changes.upsert(version)
-    for status, reason, other in implied_statuses(card, linked):
-        change_status(tx, documents.trace, changes, other, status, reason=reason, graph_doc=documents.graph.doc)
+    for status, reason, linked_card in implied_statuses(card, linked):
+        change_status(tx, documents.trace, changes, linked_card, status, reason=reason, graph_doc=documents.graph.doc)
 
 
 def _parse_text(text: str, what: str) -> dict[str, Any]:
@@ -211,13 +211,13 @@ def _parse_json(text: str, what: str) -> dict[str, Any]:
     from moss_memory.registry.decode import check_json
 
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         raise invalid_request(
             f"`{what}` begins like a JSON object but is not valid JSON; correct it, or send text", path=what
         ) from None
-    check_json(found, what)
-    return dict(found)
+    check_json(parsed, what)
+    return dict(parsed)
 
 
 def _parse_lines(text: str) -> dict[str, Any]:
@@ -225,16 +225,16 @@ def _parse_lines(text: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     last = ""
     lines = [(line, _LINE.fullmatch(line.strip())) for line in text.splitlines()]
-    keys = [found[1] for line, found in lines if found is not None]
-    only_pairs = all(found is not None for line, found in lines if line.strip())
+    keys = [match[1] for line, match in lines if match is not None]
+    only_pairs = all(match is not None for line, match in lines if line.strip())
     if not keys or not (keys[0] in _KEYS or (only_pairs and any(key in _KEYS for key in keys))):
         return {}
-    for line, found in lines:
-        if not fields and found is None:
+    for line, match in lines:
+        if not fields and match is None:
             return {}
-        if found is not None:
-            last = found[1]
-            fields[last] = found[2] or ""
+        if match is not None:
+            last = match[1]
+            fields[last] = match[2] or ""
         else:
             fields[last] = f"{fields[last]}\n{line}"
     for rel in LINKS:
@@ -265,7 +265,7 @@ def _parse_link(value: Any, what: str) -> list[str]:
     values = [value] if isinstance(value, str) else value
     if values is None:
         return []
-    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+    if not isinstance(values, list) or not all(isinstance(card_id, str) for card_id in values):
         raise invalid_request(f"`{what}` must be the id of a card, or a list of ids", path=what)
     return values
 
@@ -321,7 +321,7 @@ def _card_response(
     documents: CardDocuments, card: Card, *, inserted: bool, applied: dict[str, int] | None = None
 ) -> dict[str, Any]:
     counts = applied or {}
-    more = {"meta_keys": card.meta_keys} if card.meta_keys else {}
+    optional = {"meta_keys": card.meta_keys} if card.meta_keys else {}
     return {
         "branch": documents.graph.branch.name,
         "trace_doc": documents.trace.doc,
@@ -329,7 +329,7 @@ def _card_response(
         "card_id": str(card.id),
         "inserted": inserted,
         "graph_applied": {name: counts.get(name, 0) for name in ("nodes_upserted", "edges_upserted")},
-        **more,
+        **optional,
     }
 
 

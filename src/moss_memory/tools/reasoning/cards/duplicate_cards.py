@@ -70,7 +70,7 @@ def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Vers
 def _first_seq(tx: ReadTransaction, view: View, key: str) -> int:
     """Return the seq of the first version of a card in the view."""
     keys = [{"branch_id": branch_id, "doc": view.doc, "key": key, "upto": upto} for branch_id, upto in view.sources]
-    firsts: list[int | None] = [tx.value(sql["first_version"], one) for one in keys]
+    firsts: list[int | None] = [tx.value(sql["first_version"], key) for key in keys]
     return min(first for first in firsts if first is not None)
 
 
@@ -97,9 +97,9 @@ def _most_similar(
 ) -> tuple[DuplicateGroup, float] | None:
     best: tuple[DuplicateGroup, float] | None = None
     for word in _prefix_words(words):
-        for group, others in index.get((card.type, word), ()):
-            if words or others:
-                similarity = len(words & others) / len(words | others)
+        for group, group_words in index.get((card.type, word), ()):
+            if words or group_words:
+                similarity = len(words & group_words) / len(words | group_words)
             else:
                 similarity = float(_normal_text(card) == _normal_text(group.canonical))
             if similarity >= SIMILAR and (best is None or similarity > best[1]):

@@ -39,17 +39,17 @@ def find_cards(tx: ReadTransaction, view: View, ids: Iterable[str]) -> list[Vers
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
     # The concatenation keeps the planner from the index by type: the ids are more selective.
     chosen = f"v.deleted = 0 and v.type || '' in ({kinds}) and {tx.sql_in('v.key', 'ids')}"
-    wanted = sorted(set(ids))
-    return list(stream_versions(tx, view, chosen, {"ids": wanted})) if wanted else []
+    sorted_ids = sorted(set(ids))
+    return list(stream_versions(tx, view, chosen, {"ids": sorted_ids})) if sorted_ids else []
 
 
 def find_links_to(tx: ReadTransaction, view: View, ids: Iterable[str], condition: str) -> list[tuple[str, str]]:
     """Return the ids at both ends of the live edges to some cards that meet a condition."""
-    wanted = sorted(set(ids))
-    if not wanted:
+    sorted_ids = sorted(set(ids))
+    if not sorted_ids:
         return []
     chosen = f"{tx.sql_in('v.to_id', 'ids')} and {condition} and v.deleted = 0"
-    return [(str(one.from_id), str(one.to_id)) for one in stream_versions(tx, view, chosen, {"ids": wanted})]
+    return [(str(edge.from_id), str(edge.to_id)) for edge in stream_versions(tx, view, chosen, {"ids": sorted_ids})]
 
 
 def find_settled(tx: ReadTransaction, view: View, ids: Iterable[str]) -> set[str]:
@@ -88,10 +88,10 @@ def find_candidates(tx: ReadTransaction, view: View, *, limit: int) -> list[dict
     cards = [card for card in find_cards(tx, view, pinned) if is_open_card(card) and card.type in RANKED_TYPES]
     cards.sort(key=lambda card: (RANKED_TYPES.index(card.type), -card.seq))
     free, blocked = _to_candidates(tx, view, cards, pinned=True)
-    found = free + blocked
-    if len(found) < limit:
-        found += _find_unpinned(tx, view, pinned, limit - len(found))
-    return found[:limit]
+    candidates = free + blocked
+    if len(candidates) < limit:
+        candidates += _find_unpinned(tx, view, pinned, limit - len(candidates))
+    return candidates[:limit]
 
 
 def _find_unpinned(tx: ReadTransaction, view: View, pinned: set[str], limit: int) -> list[dict[str, Any]]:
@@ -117,8 +117,8 @@ def _to_candidates(
     settled = find_settled(tx, view, [card.key for card in cards])
     cards = [card for card in cards if card.key not in settled]
     blockers = find_blockers(tx, view, [card.key for card in cards])
-    found = [_candidate(card, pinned=pinned, blocked_by=blockers.get(card.key, [])) for card in cards]
-    return [one for one in found if not one["blocked_by"]], [one for one in found if one["blocked_by"]]
+    candidates = [_candidate(card, pinned=pinned, blocked_by=blockers.get(card.key, [])) for card in cards]
+    return [row for row in candidates if not row["blocked_by"]], [row for row in candidates if row["blocked_by"]]
 
 
 def _candidate(card: Version, *, pinned: bool, blocked_by: list[str]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class _NextStep:
                 break
             above.append(card)
             card = below
-        valid = [one for one in linked if one.status not in _FAILED]
+        valid = [linked_card for linked_card in linked if linked_card.status not in _FAILED]
         if card.type == "test":
             return self._call_for_test(card, valid)
         if card.type == "hypothesis":
@@ -88,10 +88,10 @@ class _NextStep:
     def call_to_write(
         self, type: str, card: dict[str, str], links: dict[str, list[str]], reason: str
     ) -> dict[str, Any]:
-        here = self._documents.arguments()
-        doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
+        arguments = self._documents.arguments()
+        doc = {"graph_doc": arguments["graph_doc"]} if "graph_doc" in arguments else {}
         trace = {} if self._documents.trace.doc == "trace" else {"trace_doc": self._documents.trace.doc}
-        document = {"workspace": here["workspace"], "branch": here["ref"], **doc, **trace}
+        document = {"workspace": arguments["workspace"], "branch": arguments["ref"], **doc, **trace}
         return next_call(f"branchmind_think_add_{type}", {**document, "card": card, **links}, reason)
 
     def _find_linked(self, card: Version) -> list[Version]:
@@ -99,19 +99,19 @@ class _NextStep:
         rels = ", ".join(f"'{rel}'" for rel in _IGNORED_RELATIONS)
         links = find_links_to(self._tx, self._view, [card.key], f"v.rel not in ({rels})")
         cards = find_cards(self._tx, self._view, (source for source, _ in links))
-        return sorted(cards, key=lambda one: -one.seq)
+        return sorted(cards, key=lambda linked_card: -linked_card.seq)
 
     def _open_below(self, linked: list[Version]) -> Version | None:
         """Return the open card to continue with among linked ones, preferably one that nothing blocks."""
-        cards = [one for one in linked if is_open_card(one) and self._can_pass(one)]
-        settled = find_settled(self._tx, self._view, [one.key for one in cards])
-        cards = [one for one in cards if one.key not in settled]
-        blocked = find_blockers(self._tx, self._view, [one.key for one in cards])
-        free = [one for one in cards if not blocked.get(one.key)]
+        cards = [card for card in linked if is_open_card(card) and self._can_pass(card)]
+        settled = find_settled(self._tx, self._view, [card.key for card in cards])
+        cards = [card for card in cards if card.key not in settled]
+        blocked = find_blockers(self._tx, self._view, [card.key for card in cards])
+        free = [card for card in cards if not blocked.get(card.key)]
         return next(iter([*free, *cards]), None)
 
     def _call_for_test(self, test: Version, linked: list[Version]) -> dict[str, Any]:
-        results = [one.key for one in linked if one.type == "evidence"]
+        results = [linked_card.key for linked_card in linked if linked_card.type == "evidence"]
         if results:
             reason = f"{results[0]} contains the result of {test.key}"
             return self._call_to_close(test, f"{results[0]} has its result", reason)
@@ -119,8 +119,8 @@ class _NextStep:
         return self.call_to_write("evidence", card, links, "run the test and write down what it showed")
 
     def _call_for_hypothesis(self, hypothesis: Version, linked: list[Version], above: list[Version]) -> dict[str, Any]:
-        if any(one.type in ("test", "evidence") for one in linked):
-            questions = [one.key for one in above if one.type == "question"][-1:]
+        if any(linked_card.type in ("test", "evidence") for linked_card in linked):
+            questions = [above_card.key for above_card in above if above_card.type == "question"][-1:]
             links = {"supports": [hypothesis.key], **({"answers": questions} if questions else {})}
             reason = "its tests are done; write the decision, with `rejects` instead of `supports` if it failed"
             return self._call_to_decide(hypothesis, links, reason)
@@ -128,7 +128,7 @@ class _NextStep:
         return self.call_to_write("test", card, links, "write a test that could refute the hypothesis")
 
     def _call_for_question(self, question: Version, linked: list[Version]) -> dict[str, Any]:
-        if any(one.type in ("hypothesis", "test", "evidence") for one in linked):
+        if any(linked_card.type in ("hypothesis", "test", "evidence") for linked_card in linked):
             return self._call_to_decide(
                 question, {"answers": [question.key]}, "the linked cards answer it; write the decision"
             )
@@ -136,8 +136,8 @@ class _NextStep:
         return self.call_to_write("hypothesis", card, links, "answer the question with a hypothesis")
 
     def _call_to_decide(self, card: Version, links: dict[str, list[str]], reason: str) -> dict[str, Any]:
-        told = {"title": f"Decision on {_strip_title(card)}", "text": "(fill in: what was decided and why)"}
-        return self.call_to_write("decision", told, links, reason)
+        fields = {"title": f"Decision on {_strip_title(card)}", "text": "(fill in: what was decided and why)"}
+        return self.call_to_write("decision", fields, links, reason)
 
     def _call_to_close(self, card: Version, why: str, reason: str) -> dict[str, Any]:
         arguments = {**self._documents.arguments(), "ids": [card.key], "status": "closed", "reason": why}

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def _without_nulls(schema: ResponseSchema, name: str, always: dict[str, Field]) -> ResponseSchema:
     """Return the schema of a live row in which fields are absent instead of null; `always` are the ones it has."""
-    kept = schema.without("deleted_at")
-    fields = {key: field.or_absent() for key, field in kept.fields.items() if field.nullable}
+    live_schema = schema.without("deleted_at")
+    fields = {key: field.or_absent() for key, field in live_schema.fields.items() if field.nullable}
     for field in fields.values():
         field.nullable = False
-    return kept.with_fields({**fields, **always}, name)
+    return live_schema.with_fields({**fields, **always}, name)
 
 
 _LINKS = map_of(texts("ids of cards"), "its links to other cards, by the name of the edge", optional=True)
@@ -87,12 +87,12 @@ def pack_cards(tx: ReadTransaction, view: View, cards: Iterable[dict[str, Any]])
             superseded[edge.to_id] = edge.from_id
     packed = []
     for card in rows:
-        kept = {name: value for name, value in card.items() if name not in ("deleted", "last_ts_ms") and value != []}
+        fields = {name: value for name, value in card.items() if name not in ("deleted", "last_ts_ms") and value != []}
         if card["id"] in links:
-            kept["links"] = links[card["id"]]
+            fields["links"] = links[card["id"]]
         if card["id"] in superseded:
-            kept["superseded_by"] = superseded[card["id"]]
-        packed.append(kept)
+            fields["superseded_by"] = superseded[card["id"]]
+        packed.append(fields)
     return packed
 
 
@@ -100,7 +100,7 @@ def pack_candidates(candidates: list[dict[str, Any]], cards: list[dict[str, Any]
     """Return candidates; one that is also among the cards has only its own fields."""
     shown = {card["id"] for card in cards}
     own = ("id", "pinned", "blocked_by", "why")
-    return [{name: one[name] for name in own} if one["id"] in shown else one for one in candidates]
+    return [{name: row[name] for name in own} if row["id"] in shown else row for row in candidates]
 
 
 def pack_log(page: CursorPage, rows: Rows, kept: list[Any], branch: str) -> dict[str, Any]:

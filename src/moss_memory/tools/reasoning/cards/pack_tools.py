@@ -91,18 +91,18 @@ def branchmind_think_pack(
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
     nodes = find_nodes(tx, view, card_filter(), CursorPage(None, limit_cards))
-    found = find_candidates(tx, view, limit=CANDIDATES)
+    open_cards = find_candidates(tx, view, limit=CANDIDATES)
     stats = count_cards(tx, view)
-    next_call = next_call_for(tx, view, documents, found, stats["by_type"])
+    next_call = next_call_for(tx, view, documents, open_cards, stats["by_type"])
     conflicts = open_conflicts(tx, workspace)
 
-    def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _group_by_part(kept)
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
+        parts = _group_by_part(kept_rows)
         candidates = pack_candidates(parts["candidates"], parts["cards"])
         fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": candidates}
         return {**fields, **_conflicts_field(parts, conflicts), "next": next_call, "truncated": False}
 
-    rows = [*_label_rows("conflicts", [conflicts]), *_label_rows("candidates", found)]
+    rows = [*_label_rows("conflicts", [conflicts]), *_label_rows("candidates", open_cards)]
     rows += _label_rows("cards", pack_cards(tx, view, nodes))
     return budget.fit(rows, build, least=0)
 
@@ -139,15 +139,15 @@ def branchmind_think_watch(
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
     steps = last_entries(tx, documents.trace, page)
-    found = find_candidates(tx, documents.graph.graph(tx), limit=min(limit, 200))
+    open_cards = find_candidates(tx, documents.graph.graph(tx), limit=min(limit, 200))
 
-    def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _group_by_part(kept)
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
+        parts = _group_by_part(kept_rows)
         trace = entries_page(page, steps, parts["trace"])
         fields = {**documents.to_dict(), "trace_doc": documents.trace.doc, "candidates": parts["candidates"]}
         return {**fields, "trace": trace, "truncated": False}
 
-    rows = [*_label_rows("candidates", found), *_label_rows("trace", steps)]
+    rows = [*_label_rows("candidates", open_cards), *_label_rows("trace", steps)]
     return budget.fit(rows, build, least=0)
 
 
@@ -216,18 +216,18 @@ def branchmind_context_pack(
     branch = documents.graph.branch.name
     docs = {"notes": notes.doc, "trace": documents.trace.doc, "graph": documents.graph.doc}
 
-    def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _group_by_part(kept)
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
+        parts = _group_by_part(kept_rows)
         packed = {name: pack_log(pages[name], rows, parts[name], branch) for name, rows in logs.items()}
         # If no row fits, leave out the counts by type to save space for the next call.
-        counted = stats if kept else {**stats, "by_type": {}}
+        counted = stats if kept_rows else {**stats, "by_type": {}}
         fields = {"branch": branch, "docs": docs, **packed, "cards": parts["cards"], "stats": counted}
-        more = {**{name: parts[name] for name in extras}, **_conflicts_field(parts, conflicts)}
-        return {**fields, **more, "next": next_call, "truncated": truncated}
+        optional = {**{name: parts[name] for name in extras}, **_conflicts_field(parts, conflicts)}
+        return {**fields, **optional, "next": next_call, "truncated": truncated}
 
-    newest = [row for name, found in {**logs, "cards": cards}.items() for row in _label_rows(name, found)]
-    newest.sort(key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
-    first = [row for name, found in extras.items() for row in _label_rows(name, found)]
+    newest = [row for name, part_rows in {**logs, "cards": cards}.items() for row in _label_rows(name, part_rows)]
+    newest.sort(key=lambda labelled: -int(labelled["row"].get("seq") or labelled["row"]["last_seq"]))
+    first = [row for name, part_rows in extras.items() for row in _label_rows(name, part_rows)]
     return budget.fit([*_label_rows("conflicts", [conflicts]), *first, *newest], build, least=0)
 
 
@@ -235,18 +235,18 @@ def _label_rows(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"part": name, "row": row} for row in rows]
 
 
-def _group_by_part(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def _group_by_part(labelled_rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {
         name: [] for name in ("artifacts", "candidates", "capsules", "cards", "conflicts", "notes", "trace")
     }
-    for one in kept:
-        parts[one["part"]].append(one["row"])
+    for labelled in labelled_rows:
+        parts[labelled["part"]].append(labelled["row"])
     return parts
 
 
-def _conflicts_field(parts: dict[str, list[Any]], found: dict[str, Any]) -> dict[str, Any]:
+def _conflicts_field(parts: dict[str, list[Any]], conflicts: dict[str, Any]) -> dict[str, Any]:
     """Return the open conflicts if their row fits, else their number."""
-    return parts["conflicts"][0] if parts["conflicts"] else count_only(found)
+    return parts["conflicts"][0] if parts["conflicts"] else count_only(conflicts)
 
 
 def _next_call_of_task(tx: ReadTransaction, workspace: str, target: str) -> dict[str, Any]:
@@ -260,11 +260,11 @@ def _load_extras(
     tx: ReadTransaction, workspace: str, include: Include, run_id: str | None
 ) -> tuple[dict[str, list[dict[str, Any]]], bool]:
     """Return the latest capsule, the last artifacts of the run, and true if the run has more artifacts."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    extras: dict[str, list[dict[str, Any]]] = {}
     disabled = tx.config.disabled_types
     include = [name for name in include if GROUP_OF_TYPE[name] not in disabled]
     if not include:
-        return found, False
+        return extras, False
     from moss_memory.tools.artifact.artifact_tools import artifact_list
     from moss_memory.tools.capsule.capsule_lists import capsule_latest
 
@@ -272,13 +272,13 @@ def _load_extras(
     capsule = latest.get("item")
     truncated = False
     if "capsules" in include:
-        kept = {key: value for key, value in (capsule or {}).items() if key not in CODE_FIELDS}
-        found["capsules"] = [without_nulls(kept)] if kept else []
+        capsule_fields = {key: value for key, value in (capsule or {}).items() if key not in CODE_FIELDS}
+        extras["capsules"] = [without_nulls(capsule_fields)] if capsule_fields else []
     if "artifacts" in include:
         run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
-        found["artifacts"] = []
+        extras["artifacts"] = []
         if run:
             page = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
-            found["artifacts"] = [without_nulls(item) for item in page["items"]]
+            extras["artifacts"] = [without_nulls(item) for item in page["items"]]
             truncated = page["pagination"]["has_more"]
-    return found, truncated
+    return extras, truncated

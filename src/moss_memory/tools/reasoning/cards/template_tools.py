@@ -143,7 +143,7 @@ def branchmind_think_template(
     title, text = _QUESTIONS[kind]
     return budget.fit(
         [{"id": "", "type": kind, "title": title, "text": text, "status": "open", "tags": [], "meta": {}}],
-        lambda kept: {"type": kind, "supported_types": list(CARD_TYPES), "template": kept[0], "truncated": False},
+        lambda shown: {"type": kind, "supported_types": list(CARD_TYPES), "template": shown[0], "truncated": False},
     )
 
 
@@ -166,16 +166,16 @@ def branchmind_think_playbook(
     normalize_workspace(workspace)  # refuses a blank one
     playbook = PLAYBOOKS.get(name)
     if playbook is None:
-        known = ", ".join(PLAYBOOKS)
+        names = ", ".join(PLAYBOOKS)
         raise MossError(
             "NOT_FOUND",
-            f"there is no playbook {name[:100]!r}; there are {known}",
+            f"there is no playbook {name[:100]!r}; there are {names}",
             details={"known": list(PLAYBOOKS)},
             recovery=next_call(
-                "branchmind_think_playbook", {"workspace": workspace, "name": "default"}, f"there are {known}"
+                "branchmind_think_playbook", {"workspace": workspace, "name": "default"}, f"there are {names}"
             ),
         )
     goal, steps = playbook["goal"], playbook["steps"]
     return budget.fit(
-        steps, lambda kept: {"name": name, "template": {"goal": goal, "steps": kept}, "truncated": False}, least=0
+        steps, lambda shown: {"name": name, "template": {"goal": goal, "steps": shown}, "truncated": False}, least=0
     )

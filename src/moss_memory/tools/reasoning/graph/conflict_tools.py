@@ -81,7 +81,7 @@ def branchmind_graph_conflicts(
     branch = find_branch(tx, workspace, into, what="into")
     DocumentRef(workspace, branch, check_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
-    found = tx.rows(
+    rows = tx.rows(
         "select seq, conflict_id, key, resolution, created_at_ms from graph_conflicts"
         f" where into_id = :into_id and doc = :doc and seq < :before{only} order by seq desc limit :limit",
         {"into_id": branch.branch_id, "doc": doc, "before": page.before(), "limit": page.limit + 1},
@@ -95,7 +95,7 @@ def branchmind_graph_conflicts(
             "status": "open" if resolution is None else "resolved",
             "created_at_ms": created_at_ms,
         }
-        for seq, conflict_id, key, resolution, created_at_ms in found
+        for seq, conflict_id, key, resolution, created_at_ms in rows
     ]
     fields = {"into": into, "doc": doc}
     return fit_page(budget, page, page.rows(conflicts), fields, "conflicts", hide_number=True)
@@ -124,9 +124,9 @@ def branchmind_graph_conflict_show(
         for name, state in sides.items()
     ]
 
-    def build(kept: list[Any]) -> dict[str, Any]:
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
         by_side: dict[str, Any] = {name: {} for name in _SIDES}
-        by_side.update((one["part"], one["state"]) for one in kept)
+        by_side.update((side["part"], side["state"]) for side in kept_rows)
         return {"conflict": {**frame, **by_side}, "truncated": False}
 
     return budget.fit(states, build, least=0)
@@ -134,9 +134,9 @@ def branchmind_graph_conflict_show(
 
 def _propose_sides(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """Return the call that shows both sides of the conflict that a refused call names."""
-    here: dict[str, Any] = {name: arguments[name] for name in ("workspace", "conflict_id") if name in arguments}
+    address: dict[str, Any] = {name: arguments[name] for name in ("workspace", "conflict_id") if name in arguments}
     reason = "shows both sides: `use_from` takes the merged branch's, `use_into` keeps the other"
-    return corrected_call(branchmind_graph_conflict_show, here, reason)
+    return corrected_call(branchmind_graph_conflict_show, address, reason)
 
 
 @operation(
@@ -174,9 +174,9 @@ def branchmind_graph_conflict_resolve(
     if content is not None:
         chosen = _resolved_version(conflict, content)
     # The state of the content distinguishes a repeated resolution from another one.
-    wanted = resolution if content is None else f"{resolution}:{chosen.state}"
+    resolved_with = resolution if content is None else f"{resolution}:{chosen.state}"
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=conflict_id)
-    if conflict.resolved_with not in (None, wanted):
+    if conflict.resolved_with not in (None, resolved_with):
         raise MossError(
             "CONFLICT",
             f"{conflict_id} was already resolved with {conflict.resolution}; change the graph itself, or merge again",
@@ -193,7 +193,7 @@ def branchmind_graph_conflict_resolve(
         write_versions(tx, DocumentRef(workspace, into, conflict.doc), [chosen])
     if is_new:
         tx.run(sql["reconcile"], dict(zip(Conflict.columns, conflict, strict=True)))
-        tx.run(sql["resolve_conflict"], {"conflict_id": conflict_id, "resolution": wanted, "now_ms": tx.now_ms})
+        tx.run(sql["resolve_conflict"], {"conflict_id": conflict_id, "resolution": resolved_with, "now_ms": tx.now_ms})
     holds = {"use_from": f"the state of {conflict.from_branch}", "use_into": "its own state"}
     outcome = f"{conflict.into_branch} has {holds.get(resolution, 'the given content')}"
     return {"conflict_id": conflict_id, "status": "resolved", "applied": applied, "outcome": outcome}
@@ -206,8 +206,8 @@ def _resolved_version(conflict: Conflict, content: dict[str, Any]) -> Version:
         # `{"meta": {...}}` means the same as the meta itself, as a node's fields include it by that name.
         meta = content["meta"] if list(content) == ["meta"] and isinstance(content["meta"], dict) else content
         return new_edge(key["from"], key["rel"], key["to"], meta=meta_json(meta))
-    given = {name: value for name, value in content.items() if value is not None}
-    fields = check_value(given, {"type": "object", "properties": NODE_FIELDS, "additionalProperties": False}, "content")
+    raw = {name: value for name, value in content.items() if value is not None}
+    fields = check_value(raw, {"type": "object", "properties": NODE_FIELDS, "additionalProperties": False}, "content")
     sides = [Version(json.loads(packed)) for packed in (conflict.ours_json, conflict.theirs_json) if packed]
     return node_from_fields({"id": key, "type": sides[0].type, **fields}, "content")
 

@@ -59,16 +59,16 @@ class GraphBatch:
         if not 1 <= len(ops) <= OPS_MAX:
             raise invalid_request(f"`ops` has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
         for index, op in enumerate(ops):
-            at = f"ops[{index}]"
-            _check_fields(op, at)
+            path = f"ops[{index}]"
+            _check_fields(op, path)
             if op["op"] == "node_upsert":
-                self.upsert(node_from_fields(op, at))
+                self.upsert(node_from_fields(op, path))
             elif op["op"] == "edge_upsert":
-                self.upsert(new_edge(*_edge_ends(op, at), meta=meta_json(op.get("meta"))))
+                self.upsert(new_edge(*_edge_ends(op, path), meta=meta_json(op.get("meta"))))
             elif op["op"] == "node_delete":
-                self.delete(check_id(op["id"], what=f"{at}.id"), at=at)
+                self.delete(check_id(op["id"], what=f"{path}.id"), at=path)
             else:
-                self.delete(EDGE_SEPARATOR.join(_edge_ends(op, at)), at=at)
+                self.delete(EDGE_SEPARATOR.join(_edge_ends(op, path)), at=path)
 
     def upsert(self, version: Version) -> None:
         self._add(version)
@@ -88,8 +88,8 @@ class GraphBatch:
 
     def live(self, key: str) -> Version | None:
         """Return the node or edge after the pending changes; None if it is deleted or never existed."""
-        found = self._pending.get(key) or current_versions(self.tx, self.view, [key]).get(key)
-        return None if found is None or found.deleted else found
+        version = self._pending.get(key) or current_versions(self.tx, self.view, [key]).get(key)
+        return None if version is None or version.deleted else version
 
     def exists(self, key: str) -> bool:
         """Return True if a node or edge exists or existed before."""
@@ -97,13 +97,13 @@ class GraphBatch:
 
     def edges_at(self, id: str) -> list[Version]:
         """Return the edges that start or end at a node after the pending changes, by key."""
-        found: dict[str, Version] = {}
+        edges: dict[str, Version] = {}
         for end in ("from_id", "to_id"):
-            there = stream_versions(self.tx, self.view, f"v.{end} = :id and v.deleted = 0", {"id": id})
-            found.update((version.key, version) for version in there)
-        found.update((key, self._pending[key]) for key in self._edges_at.get(id, ()))
-        current = [self._pending.get(key, version) for key, version in found.items()]
-        return sorted([one for one in current if not one.deleted], key=lambda one: one.key)
+            stored = stream_versions(self.tx, self.view, f"v.{end} = :id and v.deleted = 0", {"id": id})
+            edges.update((version.key, version) for version in stored)
+        edges.update((key, self._pending[key]) for key in self._edges_at.get(id, ()))
+        current = [self._pending.get(key, version) for key, version in edges.items()]
+        return sorted([edge for edge in current if not edge.deleted], key=lambda edge: edge.key)
 
     def write(self) -> int:
         return write_versions(self.tx, self.document, self._versions)
@@ -115,14 +115,15 @@ class GraphBatch:
             if end is not None:
                 self._edges_at.setdefault(end, set()).add(version.key)
 
-    def _not_found(self, key: str, at: str) -> MossError:
+    def _not_found(self, key: str, path: str) -> MossError:
         noun = "edge" if EDGE_SEPARATOR in key else "node"
         document = self.document
         graph = {"workspace": document.workspace, "branch": document.branch.name}
         doc = {} if document.doc == "graph" else {"doc": document.doc}
         return MossError(
             "NOT_FOUND",
-            f"{at}: there is no {noun} {key[:300]!r} to delete on branch {document.branch.name!r}; nothing was applied",
+            f"{path}: there is no {noun} {key[:300]!r} to delete on branch {document.branch.name!r};"
+            " nothing was applied",
             recovery=next_call("branchmind_graph_query", {**graph, **doc}, "shows the nodes and edges there are"),
         )
 
@@ -156,14 +157,14 @@ def graph_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
     return sorted(tags)
 
 
-def _check_fields(op: dict[str, Any], at: str) -> None:
+def _check_fields(op: dict[str, Any], path: str) -> None:
     kind = op["op"]
     for name in op:
         if name != "op" and name not in _FIELDS[kind]:
-            raise invalid_request(f"`{at}.{name}` has no meaning for {kind}; leave it out", path=f"{at}.{name}")
+            raise invalid_request(f"`{path}.{name}` has no meaning for {kind}; leave it out", path=f"{path}.{name}")
     for name in _NEEDED[kind]:
         if name not in op:
-            raise invalid_request(f"`{at}.{name}` is required by {kind}; add it", path=f"{at}.{name}")
+            raise invalid_request(f"`{path}.{name}` is required by {kind}; add it", path=f"{path}.{name}")
 
 
 def node_from_fields(op: dict[str, Any], at: str) -> Version:
@@ -179,9 +180,9 @@ def node_from_fields(op: dict[str, Any], at: str) -> Version:
     )
 
 
-def _edge_ends(op: dict[str, Any], at: str) -> tuple[str, str, str]:
+def _edge_ends(op: dict[str, Any], path: str) -> tuple[str, str, str]:
     return (
-        check_id(op["from"], what=f"{at}.from"),
-        check_id(op["rel"], what=f"{at}.rel", most=LABEL_MAX_CHARS, reserved=False),
-        check_id(op["to"], what=f"{at}.to"),
+        check_id(op["from"], what=f"{path}.from"),
+        check_id(op["rel"], what=f"{path}.rel", most=LABEL_MAX_CHARS, reserved=False),
+        check_id(op["to"], what=f"{path}.to"),
     )

@@ -157,21 +157,21 @@ def branchmind_graph_query(
     nodes = find_nodes(tx, view, filters, page)
     most = min(edges_limit, EDGES_MAX)
     edges = _edges_between(tx, view, nodes, include_deleted) if include_edges else []
-    rows = sorted([*nodes, *edges[:most]], key=lambda one: -int(one["last_seq"]))
+    rows = sorted([*nodes, *edges[:most]], key=lambda row: -int(row["last_seq"]))
 
-    def build(kept: list[Any]) -> dict[str, Any]:
-        shown = [one for one in kept if "id" in one]
-        ids = {one["id"] for one in shown}
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
+        shown = [row for row in kept_rows if "id" in row]
+        ids = {node["id"] for node in shown}
         return {
             "branch": document.branch.name,
             "doc": document.doc,
             "nodes": shown,
-            "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
+            "edges": [edge for edge in kept_rows if "rel" in edge and edge["from"] in ids and edge["to"] in ids],
             "pagination": page.pagination_of(nodes, shown, number="last_seq"),
             "truncated": len(edges) > most,
         }
 
-    least = next((at + 1 for at, one in enumerate(rows) if "id" in one), 0)
+    least = next((index + 1 for index, row in enumerate(rows) if "id" in row), 0)
     return budget.fit(rows, build, least=least)
 
 
@@ -219,13 +219,13 @@ def branchmind_graph_validate(
             errors.append({**error, "message": message})
     most = min(max_errors, ERRORS_MAX)
 
-    def build(kept: list[Any]) -> dict[str, Any]:
+    def build(kept_rows: list[Any]) -> dict[str, Any]:
         return {
             "branch": document.branch.name,
             "doc": document.doc,
             "ok": not errors,
             "stats": {"nodes": len(ids), "edges": len(edges)},
-            "errors": kept,
+            "errors": kept_rows,
             "truncated": len(errors) > most,
         }
 
@@ -264,11 +264,11 @@ def branchmind_graph_diff(
     """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
     page = CursorPage(cursor, limit)
     (_, older), (_, newer) = find_two_views(tx, workspace, {"from": from_, "to": to}, doc, graph_view)
-    found = [version for version in _differences(tx, older, newer) if version.seq < page.before()]
+    versions = [version for version in _differences(tx, older, newer) if version.seq < page.before()]
     changes = []
-    for one in found[: page.limit + 1]:
-        key = {"kind": "node", "id": one.key} if one.type else {"kind": "edge", "key": render_key(one.key)}
-        changes.append({**key, "to": one.to_dict(), "seq": one.seq})
+    for version in versions[: page.limit + 1]:
+        key = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": render_key(version.key)}
+        changes.append({**key, "to": version.to_dict(), "seq": version.seq})
     fields = {"from": from_, "to": to, "doc": doc}
     return fit_page(budget, page, page.rows(changes), fields, "changes", hide_number=True)
 
@@ -279,21 +279,21 @@ def _edges_between(
     """Return the edges between these nodes, newest first."""
     ids = [node["id"] for node in nodes]
     ends = " and ".join(tx.sql_in(f"v.{end}", "ids") for end in ("from_id", "to_id"))
-    found = stream_versions(tx, view, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
-    return [edge.to_dict() for edge in sorted(found, key=lambda edge: -edge.seq)]
+    edges = stream_versions(tx, view, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
+    return [edge.to_dict() for edge in sorted(edges, key=lambda edge: -edge.seq)]
 
 
 def _differences(tx: ReadTransaction, older: View, newer: View) -> list[Version]:
     """Return the versions of the newer view with another state than in the older one, newest first."""
     touched: set[str] = set()
-    for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
-        for branch_id, after, upto in subtract_ranges(ranges, known):
+    for ranges, other_ranges in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
+        for branch_id, after, upto in subtract_ranges(ranges, other_ranges):
             keys = tx.stream(
                 "select distinct key from graph_versions where branch_id = :id and doc = :doc and seq > :after"
                 " and seq <= :upto",
                 {"id": branch_id, "doc": newer.doc, "after": after, "upto": upto},
             )
             touched.update(key for (key,) in keys)
-    before, now = current_versions(tx, older, touched), current_versions(tx, newer, touched)
-    changed = [one for key, one in now.items() if one.state != (before[key].state if key in before else "")]
-    return sorted(changed, key=lambda one: -one.seq)
+    old, new = current_versions(tx, older, touched), current_versions(tx, newer, touched)
+    changed = [version for key, version in new.items() if version.state != (old[key].state if key in old else "")]
+    return sorted(changed, key=lambda version: -version.seq)

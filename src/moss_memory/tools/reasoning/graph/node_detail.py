@@ -50,20 +50,20 @@ def entry_authors(tx: ReadTransaction, *, entries: list[int]) -> dict[int, str]:
 
 def _find_links(tx: ReadTransaction, view: View, id: str) -> list[dict[str, Any]]:
     """Return the links of a node with the node at the other end, outgoing links first."""
-    found: dict[str, Version] = {}
+    edges: dict[str, Version] = {}
     for end in ("from_id", "to_id"):
         for edge in stream_versions(tx, view, f"v.{end} = :id and v.deleted = 0", {"id": id}):
-            if len(found) < _LINKS:
-                found.setdefault(edge.key, edge)
-    others = {edge.to_id if edge.from_id == id else edge.from_id for edge in found.values()}
-    nodes = current_versions(tx, view, sorted(others))
+            if len(edges) < _LINKS:
+                edges.setdefault(edge.key, edge)
+    other_ids = {edge.to_id if edge.from_id == id else edge.from_id for edge in edges.values()}
+    nodes = current_versions(tx, view, sorted(other_ids))
     links = []
-    for edge in found.values():
+    for edge in edges.values():
         outgoing = edge.from_id == id
-        other = edge.to_id if outgoing else edge.from_id
-        there = nodes.get(other)
-        known = {} if there is None or there.deleted else {"type": there.type, "title": there.title or other}
-        links.append({"rel": edge.rel, "outgoing": outgoing, "id": other, "type": "", "title": other, **known})
+        other_id = edge.to_id if outgoing else edge.from_id
+        node = nodes.get(other_id)
+        fields = {} if node is None or node.deleted else {"type": node.type, "title": node.title or other_id}
+        links.append({"rel": edge.rel, "outgoing": outgoing, "id": other_id, "type": "", "title": other_id, **fields})
     return links
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-_TYPES = ", ".join(f"'{known}'" for known in (*CARD_TYPES, "task", "plan", "step"))
+_TYPES = ", ".join(f"'{kind}'" for kind in (*CARD_TYPES, "task", "plan", "step"))
 _STATUSES = "'open', 'closed', 'rejected', 'merged', 'done', 'blocked', 'TODO', 'ACTIVE', 'DONE'"
 _KNOWN = {"known_type": f"type in ({_TYPES})", "known_status": f"status in ({_STATUSES})"}
 """Types and statuses defined by Moss; all others are text of callers and are erased."""
@@ -53,9 +53,9 @@ def erase_node(
         raise invalid_request("`id` is needed: the id of the node", path="id")
     graph = doc or GRAPH
     branch_row = None if branch is None else find_branch(tx, workspace, branch)
-    found = [Nodes(tx, workspace, group, graph, [id]) for group in branch_groups(tx, workspace)]
+    node_groups = [Nodes(tx, workspace, group, graph, [id]) for group in branch_groups(tx, workspace)]
     selected = [
-        nodes for nodes in found if nodes.seqs and (branch_row is None or branch_row.branch_id in nodes.branches)
+        nodes for nodes in node_groups if nodes.seqs and (branch_row is None or branch_row.branch_id in nodes.branches)
     ]
     writers = [(seq, branch_id) for nodes in selected for seq, branch_id in nodes.seqs.items()]
     if not selected or not shows_any(tx, graph_view, branch_row, graph, writers):
@@ -70,14 +70,14 @@ def erase_node(
 
 def branch_groups(tx: ReadTransaction, workspace: str) -> list[list[int]]:
     """Return the branches of a workspace, grouped by their first base; only branches of a group share nodes."""
-    left = [
+    ungrouped = [
         branch_id
         for (branch_id,) in tx.stream(sql["branches_of_workspace"], {"workspace": normalize_workspace(workspace)})
     ]
     branch_groups = []
-    while left:
-        branch_groups.append(related_branches(tx, left[0]))
-        left = [branch_id for branch_id in left if branch_id not in branch_groups[-1]]
+    while ungrouped:
+        branch_groups.append(related_branches(tx, ungrouped[0]))
+        ungrouped = [branch_id for branch_id in ungrouped if branch_id not in branch_groups[-1]]
     return branch_groups
 
 
@@ -135,24 +135,24 @@ class Nodes:
         for seq, *_ in self._edges:
             tx.run(sql["forget_version"], {"seq": seq})
         gaps = {"branches": tx.sql_in("branch_id", "branches"), "keys": tx.sql_in("key", "keys")}
-        found = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), {**graph_key, "keys": self._ids}))
-        for seq, branch_id, *_ in found:
+        versions = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), {**graph_key, "keys": self._ids}))
+        for seq, branch_id, *_ in versions:
             tx.run(sql["blank_version"].filled(**_KNOWN), {"seq": seq})
             tx.run(sql["forget_version_tags"], {"branch_id": branch_id, "doc": self._doc, "seq": seq})
-        for key in sorted({key for _, _, key, *_ in (*found, *self._edges)}):
+        for key in sorted({key for _, _, key, *_ in (*versions, *self._edges)}):
             for branch_id in self.branches:
                 for statement in ("delete_merges", "delete_conflicts", "delete_pins"):
                     tx.run(sql[statement], {"branch_id": branch_id, "doc": self._doc, "key": key})
 
     def entries(self) -> list[int]:
         """Return the seqs of the trace entries of the nodes that are cards, with copies made by merges."""
-        found: list[int] = []
+        seqs: list[int] = []
         for key in self._ids:
             for entry in self._card_entries(key):
                 seq, branch_id, *_, source = entry
                 if self._is_own(key, entry):
-                    found += entry_and_copies(self._tx, self._workspace, branch_id, seq, source)
-        return found
+                    seqs += entry_and_copies(self._tx, self._workspace, branch_id, seq, source)
+        return seqs
 
     def _card_entries(self, id: str) -> list[Any]:
         statement = sql["entries_of_card"].filled(branches=self._tx.sql_in("branch_id", "branches"))
@@ -169,7 +169,7 @@ class Nodes:
             return False
         key = {"branches": self.branches, "key": id, "state": _state_of(id, title, content, meta)}
         statement = sql["states_of_node"].filled(branches=self._tx.sql_in("branch_id", "branches"))
-        same = [found for (found,) in self._tx.stream(statement, key)]
+        same = [graph_doc for (graph_doc,) in self._tx.stream(statement, key)]
         own = json.loads(meta or "{}").get("graph_doc")
         partner = own or (GRAPH if doc == TRACE else doc.removesuffix(f"-{TRACE}") + f"-{GRAPH}")
         return self._doc == partner if partner in same or not same else same == [self._doc]
@@ -180,15 +180,15 @@ class Nodes:
         for _, _, key, title, *_ in self._versions:
             if title:
                 titles.setdefault(key, set()).add(title)
-        found: dict[tuple[str, str], str] = {}
+        new_titles: dict[tuple[str, str], str] = {}
         while titles:
             key, old_titles = titles.popitem()
             for subgoal in self._subgoals_of(key):
                 for old in sorted({default_title(title) for title in old_titles}):
-                    if (subgoal, old) not in found and self._find_versions(subgoal, old):
-                        found[subgoal, old] = default_title(key)
+                    if (subgoal, old) not in new_titles and self._find_versions(subgoal, old):
+                        new_titles[subgoal, old] = default_title(key)
                         titles.setdefault(subgoal, set()).add(old)
-        return [(key, old, new) for (key, old), new in found.items()]
+        return [(key, old, new) for (key, old), new in new_titles.items()]
 
     def _subgoals_of(self, key: str) -> list[str]:
         gaps = {"branches": self._tx.sql_in("branch_id", "branches"), "begins": "from_id = :key", "ends": "1 = 0"}
@@ -202,11 +202,11 @@ class Nodes:
 
     def _find_entries(self, key: str, title: str) -> dict[int, str]:
         """Return the trace entries of a card with this title, with copies: seq and content."""
-        found: dict[int, str] = {}
+        contents: dict[int, str] = {}
         for seq, branch_id, _, entry_title, content, _, source in self._card_entries(key):
             if entry_title == title:
-                found |= dict.fromkeys(entry_and_copies(self._tx, self._workspace, branch_id, seq, source), content)
-        return found
+                contents |= dict.fromkeys(entry_and_copies(self._tx, self._workspace, branch_id, seq, source), content)
+        return contents
 
     def _derived_rows(self) -> list[tuple[str, int]]:
         """Return the rows with default titles made of the nodes' titles."""

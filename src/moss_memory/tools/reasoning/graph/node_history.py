@@ -89,24 +89,24 @@ def branchmind_graph_history(
     """Show the older versions of one card or node, newest first, as the branch sees it."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
-    found = _find_versions(tx, document.graph(tx), id, page)
-    if not found and cursor is None:
+    versions = _find_versions(tx, document.graph(tx), id, page)
+    if not versions and cursor is None:
         raise unknown_card(tx, document, id, kind="node")
-    older = [*found[1:], None]
-    shown = [_render_version(version, before) for version, before in zip(found, older, strict=False)]
+    older = [*versions[1:], None]
+    shown = [_render_version(version, before) for version, before in zip(versions, older, strict=False)]
     return fit_page(budget, page, page.rows(shown), {"id": id}, "versions")
 
 
 def _find_versions(tx: ReadTransaction, view: View, id: str, page: CursorPage) -> list[Version]:
     """Return the versions of a node that the view shows, newest first, at most one more than the page holds."""
-    found: list[Version] = []
+    versions: list[Version] = []
     for branch_id, upto in view.sources:
-        left = page.limit + 1 - len(found)
+        remaining = page.limit + 1 - len(versions)
         top = min(upto, page.before() - 1)
-        if left:
-            key = {"branch_id": branch_id, "doc": view.doc, "key": id, "upto": top, "limit": left}
-            found.extend(map(Version, tx.rows(sql["node_versions"], key)))
-    return found
+        if remaining:
+            key = {"branch_id": branch_id, "doc": view.doc, "key": id, "upto": top, "limit": remaining}
+            versions.extend(map(Version, tx.rows(sql["node_versions"], key)))
+    return versions
 
 
 def _render_version(version: Version, before: Version | None) -> dict[str, Any]:

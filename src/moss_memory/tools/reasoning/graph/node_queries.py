@@ -65,16 +65,19 @@ class NodeFilters:
         if self.open_only:
             # By the index on status, because few nodes are open and many are closed.
             kinds = tx.sql_in("v.type || ''", "types")
-            led = f"v.status = 'open' and {kinds} and {condition}"
+            driver_condition = f"v.status = 'open' and {kinds} and {condition}"
             without = f"v.status is null and v.type = :driver and {condition}"
-            return [(plain, led, values), *((plain, without, {**values, "driver": kind}) for kind in self.types or ())]
+            return [
+                (plain, driver_condition, values),
+                *((plain, without, {**values, "driver": kind}) for kind in self.types or ()),
+            ]
         if self.tags_all or self.tags_any:
             tagged = "graph_tags o join graph_versions v on v.seq = o.seq"
-            led = f"o.branch_id = :branch_{{at}} and o.doc = :doc and o.tag = :driver and {condition}"
+            driver_condition = f"o.branch_id = :branch_{{at}} and o.doc = :doc and o.tag = :driver and {condition}"
             drivers = self.tags_all[:1] or self.tags_any or []
-            return [(tagged, led, {**values, "driver": tag}) for tag in drivers]
+            return [(tagged, driver_condition, {**values, "driver": tag}) for tag in drivers]
         if self.types is not None:
-            return [(plain, f"v.type = :driver and {condition}", {**values, "driver": one}) for one in self.types]
+            return [(plain, f"v.type = :driver and {condition}", {**values, "driver": kind}) for kind in self.types]
         return [(plain, condition, values)]
 
     def _conditions(self, tx: ReadTransaction) -> tuple[str, dict[str, Any]]:
@@ -111,8 +114,8 @@ def _has_tag(condition: str) -> str:
 
 def find_nodes(tx: ReadTransaction, view: View, filters: NodeFilters, page: CursorPage) -> Rows:
     """Return one page of the nodes that a view shows and the filters accept, last changed first."""
-    found = filter(filters.accept, newest_first(tx, view, filters, before=page.before()))
-    return page.rows([version.to_dict() for version in islice(found, page.limit + 1)])
+    versions = filter(filters.accept, newest_first(tx, view, filters, before=page.before()))
+    return page.rows([version.to_dict() for version in islice(versions, page.limit + 1)])
 
 
 def newest_first(tx: ReadTransaction, view: View, filters: NodeFilters, *, before: int = LAST_SEQ) -> Iterator[Version]:
@@ -121,14 +124,14 @@ def newest_first(tx: ReadTransaction, view: View, filters: NodeFilters, *, befor
     sources = []
     for tables, condition, values in filters.streams(tx):
         parameters = {**range_parameters(view), **values, "before": before}
-        for at in range(len(ranges)):
-            led = condition.replace("{at}", str(at))
+        for index in range(len(ranges)):
+            in_range = condition.replace("{at}", str(index))
             newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
             # The addition keeps the planner from the index by seq: the ids are more selective.
             order = "v.seq + 0" if filters.ids is not None else newest
             sources.append(
                 tx.stream(
-                    f"select {VERSION_COLUMNS} from {tables} where {visibility_condition(ranges, at)} and {led}"
+                    f"select {VERSION_COLUMNS} from {tables} where {visibility_condition(ranges, index)} and {in_range}"
                     f" and {newest} < :before order by {order} desc",
                     parameters,
                 )

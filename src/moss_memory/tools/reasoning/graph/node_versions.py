@@ -119,8 +119,8 @@ def visibility_condition(ranges: list[Range], at: int) -> str:
         for near in range(at)
     ]
     # A literal instead of a parameter lets the partial index of present versions apply.
-    there = _PRESENT if ranges[at][2] == HEAD else f"v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
-    own = f"v.branch_id = :branch_{at} and v.doc = :doc and {there}"
+    in_range = _PRESENT if ranges[at][2] == HEAD else f"v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
+    own = f"v.branch_id = :branch_{at} and v.doc = :doc and {in_range}"
     return " and ".join([own, *shadows])
 
 
@@ -131,9 +131,9 @@ def nearest_first(view: View) -> list[Range]:
 
 def range_parameters(view: View) -> dict[str, Any]:
     values: dict[str, Any] = {"doc": view.doc}
-    for at, (branch_id, _, upto) in enumerate(nearest_first(view)):
-        values[f"branch_{at}"] = branch_id
-        values[f"upto_{at}"] = upto
+    for index, (branch_id, _, upto) in enumerate(nearest_first(view)):
+        values[f"branch_{index}"] = branch_id
+        values[f"upto_{index}"] = upto
     return values
 
 
@@ -148,16 +148,17 @@ def select_columns(tx: ReadTransaction, view: View, what: str, condition: str, v
     """Yield columns of each version that the view shows and that meets a condition, range by range."""
     ranges = nearest_first(view)
     parameters = {**range_parameters(view), **values}
-    for at in range(len(ranges)):
+    for index in range(len(ranges)):
         yield from tx.stream(
-            f"select {what} from graph_versions v where {visibility_condition(ranges, at)} and {condition}", parameters
+            f"select {what} from graph_versions v where {visibility_condition(ranges, index)} and {condition}",
+            parameters,
         )
 
 
 def current_versions(tx: ReadTransaction, view: View, keys: Iterable[str]) -> dict[str, Version]:
     """Return the versions of these keys that the view shows, including tombstones."""
-    found = stream_versions(tx, view, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
-    return {version.key: version for version in found}
+    versions = stream_versions(tx, view, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
+    return {version.key: version for version in versions}
 
 
 def write_versions(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:

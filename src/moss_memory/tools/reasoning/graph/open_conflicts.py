@@ -44,4 +44,4 @@ def open_conflicts(tx: ReadTransaction, workspace: str) -> dict[str, Any]:
 
 def count_only(conflicts: dict[str, Any]) -> dict[str, Any]:
     """Return the field without the oldest conflict, for a tight budget."""
-    return {name: {"open": found["open"]} for name, found in conflicts.items()}
+    return {name: {"open": summary["open"]} for name, summary in conflicts.items()}

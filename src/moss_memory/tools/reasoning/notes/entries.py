@@ -120,13 +120,13 @@ def newest_entries(
     tx: ReadTransaction, ranges: list[Range], doc: str, page: CursorPage, *, query: str = "entries_before"
 ) -> list[Entry]:
     """Return at most one entry more than the page holds, newest first, from the ranges below the page's cursor."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for branch_id, after, upto in reversed(ranges):
-        top, left = min(upto, page.before() - 1), page.limit + 1 - len(found)
-        if top > after and left > 0:
-            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": left}
-            found.extend(map(Entry, tx.rows(sql[query], parameters)))
-    return found
+        top, remaining = min(upto, page.before() - 1), page.limit + 1 - len(entries)
+        if top > after and remaining > 0:
+            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": remaining}
+            entries.extend(map(Entry, tx.rows(sql[query], parameters)))
+    return entries
 
 
 def last_entries(
@@ -134,8 +134,8 @@ def last_entries(
 ) -> Rows:
     """Return the last entries of a document below the page's cursor as fields, newest first."""
     view = document.log(tx)
-    found = newest_entries(tx, view.ranges, document.doc, page, query=query)
-    return page.rows([entry.to_dict(document.doc, view.names) for entry in found])
+    entries = newest_entries(tx, view.ranges, document.doc, page, query=query)
+    return page.rows([entry.to_dict(document.doc, view.names) for entry in entries])
 
 
 def entries_page(page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:

@@ -196,7 +196,7 @@ def branchmind_tag_create(
 def branchmind_tag_list(tx: ReadTransaction, *, workspace: RequiredWorkspace, budget: Budget) -> dict[str, Any]:
     """List the tags of a workspace by name."""
     rows = [Tag(row).to_dict() for row in tx.rows(sql["list_tags"], {"workspace": normalize_workspace(workspace)})]
-    return budget.fit(rows, lambda kept: {"workspace": workspace, "tags": kept, "truncated": False}, least=0)
+    return budget.fit(rows, lambda tags: {"workspace": workspace, "tags": tags, "truncated": False}, least=0)
 
 
 @operation(
@@ -333,8 +333,8 @@ def _resolve_point(tx: Transaction, workspace: str, point: str | int, *, what: s
             seq = int(point)
         else:
             raise _unknown_tag(workspace, point)
-    found = tx.row(sql["entry"], {"workspace": normalize_workspace(workspace), "seq": seq})
-    branch_id, doc, written_as = found or (None, None, None)
+    entry = tx.row(sql["entry"], {"workspace": normalize_workspace(workspace), "seq": seq})
+    branch_id, doc, written_as = entry or (None, None, None)
     if written_as in (None, "event"):
         raise MossError(
             "NOT_FOUND",

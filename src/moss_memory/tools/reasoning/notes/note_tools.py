@@ -157,17 +157,17 @@ def branchmind_export(
     pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
     rows = {kind: last_entries(tx, documents[kind], page) for kind, page in pages.items()}
     labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in rows for row in rows[kind]]
-    labelled.sort(key=lambda one: -int(one["row"]["seq"]))
+    labelled.sort(key=lambda item: -int(item["row"]["seq"]))
     labelled.insert(0, {"part": "target", "row": summary})
 
-    def build(kept: list[Any]) -> dict[str, Any]:
+    def build(shown: list[Any]) -> dict[str, Any]:
         slices: dict[str, Any] = {}
         for kind, document in documents.items():
-            part = [one["row"] for one in kept if one["part"] == kind]
+            part = [item["row"] for item in shown if item["part"] == kind]
             slices[kind] = entries_page(pages[kind], rows[kind], part)
-            if kept:  # otherwise `reasoning_ref` names the documents
+            if shown:  # otherwise `reasoning_ref` names the documents
                 slices[kind] = {**document.to_dict(), **slices[kind], "truncated": part != list(rows[kind])}
-        target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
+        target = shown[0]["row"] if shown else {name: summary[name] for name in ("id", "kind", "title", "status")}
         about = {} if "task" in tx.config.disabled_types else {"target": target}
         return {**about, "reasoning_ref": reference.to_dict(), **slices, "truncated": False}
 
@@ -205,8 +205,8 @@ def branchmind_diff(
     """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
     page = CursorPage(cursor, limit)
     (_, older), (_, newer) = find_two_views(tx, workspace, {"from": from_, "to": to}, doc, log_view)
-    found = newest_entries(tx, subtract_ranges(newer.ranges, older.ranges), doc, page)
-    rows = page.rows([entry.to_dict(doc, newer.names) for entry in found])
+    entries = newest_entries(tx, subtract_ranges(newer.ranges, older.ranges), doc, page)
+    rows = page.rows([entry.to_dict(doc, newer.names) for entry in entries])
     fields = {"from": from_, "to": to, "doc": doc}
     return fit_page(budget, page, rows, fields, "entries", oldest_first=True)
 
@@ -230,7 +230,7 @@ def branchmind_docs_list(
     branch = find_branch(tx, workspace, ref, what="ref")
     rows = _list_documents(tx, branch)
     return budget.fit(
-        rows, lambda kept: {"workspace": workspace, "ref": branch.name, "docs": kept, "truncated": False}, least=0
+        rows, lambda docs: {"workspace": workspace, "ref": branch.name, "docs": docs, "truncated": False}, least=0
     )
 
 
@@ -242,12 +242,12 @@ def _list_documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, An
         names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
     documents = []
     for doc in sorted(names):
-        log = [("count_entries", one) for one in log_view(tx, branch.branch_id, doc).ranges]
-        graph = [("count_versions", one) for one in graph_view(tx, branch.branch_id, doc).ranges]
+        log = [("count_entries", span) for span in log_view(tx, branch.branch_id, doc).ranges]
+        graph = [("count_versions", span) for span in graph_view(tx, branch.branch_id, doc).ranges]
         entries, last = 0, None
         for query, (branch_id, after, upto) in (*log, *graph):
-            found = tx.row(sql[query], {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto})
-            count, newest = found or (0, None)
+            row = tx.row(sql[query], {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto})
+            count, newest = row or (0, None)
             entries += count
             last = last if newest is None else max(last or 0, newest)
         documents.append({"doc": doc, "entries": entries, "last_seq": last})

@@ -104,9 +104,9 @@ def branchmind_trace_step(
         "blocks": limit_links(blocks, what="blocks"),
     }
     stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value}}
-    what = "step" if message is None or not message.strip() else "message"
-    content = step if what == "step" else message
-    note = check_note(str(content), title=step, format=STEP_FORMAT, meta=stored_meta, what=what)
+    field = "step" if message is None or not message.strip() else "message"
+    content = step if field == "step" else message
+    note = check_note(str(content), title=step, format=STEP_FORMAT, meta=stored_meta, what=field)
     return _append(tx, find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
@@ -221,11 +221,11 @@ def branchmind_trace_validate(
                 check.check_step(seq, title, json.loads(meta) if meta else {})
     return budget.fit(
         check.errors,
-        lambda kept: {
+        lambda errors: {
             **document.to_dict(),
             "ok": not check.errors,
             "checked": check.checked,
-            "errors": kept,
+            "errors": errors,
             "truncated": False,
         },
         least=0,
@@ -301,7 +301,7 @@ class _TraceValidator:
                 # A branch inherits the earlier thoughts and continues after its branch point or the last one.
                 left_at = meta.get("branch_from_thought")
                 sequence.last = trunk.last if number == trunk.last + 1 or not isinstance(left_at, int) else left_at
-                sequence.used = {one for one in trunk.used if one <= sequence.last}
+                sequence.used = {used_number for used_number in trunk.used if used_number <= sequence.last}
         return sequence
 
     def _check_revision(self, seq: int, meta: dict[str, Any], sequence: _Sequence) -> None:

@@ -79,10 +79,10 @@ def warn_of_holder(tx: Transaction, workspace: str, task: Task, step: Step | Non
         if claim.touches(step):
             same = claim.agent == agent if agent is not None else _claimed_by(tx, workspace, task, claim) == tx.actor
             if not same:
-                what = task.id if claim.path is None else f"step {claim.path} of {task.id}"
+                piece = task.id if claim.path is None else f"step {claim.path} of {task.id}"
                 until = format_time(claim.lease_until_ms)
                 return {
-                    "warning": f"{claim.agent!r} holds {what} until {until}; it was closed anyway; inform that agent"
+                    "warning": f"{claim.agent!r} holds {piece} until {until}; it was closed anyway; inform that agent"
                 }
     return {}
 

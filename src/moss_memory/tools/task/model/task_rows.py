@@ -178,8 +178,8 @@ def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "targ
 
 def unknown_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
     rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": normalize_workspace(workspace)})
-    known = [known_id for (known_id,) in rows]
-    like = closest_match(id.upper(), known, cutoff=0.6)
+    task_ids = [known_id for (known_id,) in rows]
+    like = closest_match(id.upper(), task_ids, cutoff=0.6)
     hint = f"; did you mean {like}?" if like else ""
     return MossError(
         "NOT_FOUND",
@@ -219,7 +219,7 @@ def focus_of(tx: ReadTransaction, workspace: str) -> str | None:
 
 def task_summary(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any]:
     """Return the fields of a plan or task with its dependencies, for radar and export."""
-    return task.summary([other.id for other in dependencies_of(tx, workspace, task)])
+    return task.summary([needed.id for needed in dependencies_of(tx, workspace, task)])
 
 
 def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | None, path: str | None) -> Step:

@@ -46,11 +46,11 @@ class TaskStatus:
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
         counts = tx.row(sql["count_steps"], {"task_row": task.row_id})
         self._steps, self._done = counts or (0, 0)
-        found = tx.row(sql["next_task_of_plan"], task_key(workspace, task)) if task.kind == "plan" else None
-        self._next_task = None if found is None else Task(found)
+        next_row = tx.row(sql["next_task_of_plan"], task_key(workspace, task)) if task.kind == "plan" else None
+        self._next_task = None if next_row is None else Task(next_row)
         self._focus = focus_of(tx, workspace)
         self._leaf = self._first_leaf()
-        self._found: TaskStatus | None = None
+        self._current_status: TaskStatus | None = None
 
     def summary(self) -> dict[str, Any]:
         return self.task.summary([needed.id for needed in self._needs])
@@ -67,19 +67,19 @@ class TaskStatus:
 
     def radar(self) -> dict[str, Any]:
         """Return the current work with its reason and holder, its verification, the next call and the blockers."""
-        now, why = self.now()
+        work, why = self.now()
         why += self._holder()
         leaf = self._current()._leaf
         verify = [] if leaf is None else [*leaf.texts("success_criteria"), *leaf.texts("tests")]
-        return {"now": now, "why": why, "verify": verify, "next": self.next(), "blockers": self.blockers()}
+        return {"now": work, "why": why, "verify": verify, "next": self.next(), "blockers": self.blockers()}
 
     def blockers(self) -> list[str]:
         """Return unmet dependencies, blocked steps and the known blockers of the current step."""
-        found = [f"{needed.id} {needed.title} is {needed.status}" for needed in self._unmet()]
+        reasons = [f"{needed.id} {needed.title} is {needed.status}" for needed in self._unmet()]
         for step in self._open:
             if step.blocked:
-                found.append(f"{step.path} {step.title}: {step.block_reason or 'blocked'}")
-        return found if self._leaf is None else found + self._leaf.texts("blockers")
+                reasons.append(f"{step.path} {step.title}: {step.block_reason or 'blocked'}")
+        return reasons if self._leaf is None else reasons + self._leaf.texts("blockers")
 
     def next(self) -> dict[str, Any]:
         """Return the best next call with all arguments: the call for the work that comes first."""
@@ -89,16 +89,16 @@ class TaskStatus:
 
     def _current(self) -> TaskStatus:
         """Return the status of the work that comes first: a dependency, a task of the plan, else this one."""
-        if self._found is None:
-            current, seen = self, {self.task.id}
-            while len(seen) <= HOPS_MAX:
+        if self._current_status is None:
+            current, visited_ids = self, {self.task.id}
+            while len(visited_ids) <= HOPS_MAX:
                 following = current._next_target()
-                if following is None or following in seen:
+                if following is None or following in visited_ids:
                     break
-                seen.add(following)
+                visited_ids.add(following)
                 current = TaskStatus(self.tx, self.workspace, find_task(self.tx, self.workspace, following))
-            self._found = current
-        return self._found
+            self._current_status = current
+        return self._current_status
 
     def _next_target(self) -> str | None:
         """Return the id of the plan or task to continue with instead of this one, or None.
@@ -187,10 +187,10 @@ class TaskStatus:
         if self.task.status == "DONE" or self._unmet():
             return ""
         task = self._following_task() or self.task
-        held = next((claim for claim in claims_on(self.tx, task) if claim.touches(self._leaf)), None)
-        if held is None:
+        claim = next((claim for claim in claims_on(self.tx, task) if claim.touches(self._leaf)), None)
+        if claim is None:
             return ""
-        return f"; {shorten_line(held.agent, 60)!r} works on it until {format_time(held.lease_until_ms)}"
+        return f"; {shorten_line(claim.agent, 60)!r} works on it until {format_time(claim.lease_until_ms)}"
 
     def _unmet(self) -> list[Dependency]:
         """Return the dependencies that are not DONE, except the own plan, which cannot be DONE before its task."""
@@ -206,21 +206,23 @@ class TaskStatus:
         return next((step for step in leaves if not step.blocked), leaves[0] if leaves else None)
 
     def _next_of_step(self, step: Step, target: dict[str, Any]) -> dict[str, Any]:
-        here = {**target, "step_id": step.step_id}
+        address = {**target, "step_id": step.step_id}
         if step.blocked:
             cause = f" ({step.block_reason})" if step.block_reason else ""
-            return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{cause}")
-        return next_call("tasks_done", here, f"{step.path} {shorten_line(step.title, 60)}: {reason_to_close(step)}")
+            return next_call(
+                "tasks_block", {**address, "blocked": False}, f"unblock {step.path} once it can go on{cause}"
+            )
+        return next_call("tasks_done", address, f"{step.path} {shorten_line(step.title, 60)}: {reason_to_close(step)}")
 
 
 def choose_open(tx: ReadTransaction, workspace: str) -> tuple[str | None, str]:
     """Return the open work to show if none is named, and why: the only one, else the one last worked on."""
     key = {"workspace": normalize_workspace(workspace)}
     for counts in (OWN_WORK, "t.kind = 'plan'"):
-        found = [one for (one,) in tx.rows(sql["open_works"].filled(counts=counts), key)]
-        if len(found) == 1:
-            return found[0], "only_open"
-        if found:
+        task_ids = [task_id for (task_id,) in tx.rows(sql["open_works"].filled(counts=counts), key)]
+        if len(task_ids) == 1:
+            return task_ids[0], "only_open"
+        if task_ids:
             for query in ("last_worked_on", "last_created"):
                 last: str | None = tx.value(sql[query].filled(counts=counts), key)
                 if last is not None:
