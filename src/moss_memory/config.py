@@ -272,7 +272,7 @@ def _problem(key: str, value: Any, default: Any) -> str:
     if key == "workspace":
         return _workspace_problem(value)
     if key == "url":
-        return _url_problem(value, kept=True)
+        return _url_problem(value, in_file=True)
     if isinstance(default, str):
         fits = isinstance(value, str) and "\0" not in value and value.encode("utf-8", "replace").decode() == value
         return "" if fits else "the path of a folder"
@@ -292,15 +292,15 @@ def _workspace_problem(value: Any) -> str:
     return ""
 
 
-def _url_problem(value: Any, *, kept: bool = False) -> str:
-    """Describe the URLs that a store may have; empty if this is one. A `kept` URL has no password."""
+def _url_problem(value: Any, *, in_file: bool = False) -> str:
+    """Describe the URLs that a store may have; empty if this is one. A URL in a file has no password."""
     from moss_memory.storage.postgres.url import has_password, is_url, is_well_formed  # few stores are on a server
 
     if value == "":
         return ""
     if not isinstance(value, str) or not is_url(value) or not is_well_formed(value):
         return "a URL such as postgresql://host/database, in which other characters than those of names are encoded"
-    if kept and has_password(value):
+    if in_file and has_password(value):
         return "a URL without a password, which goes into the file that PGPASSFILE names"
     return ""
 

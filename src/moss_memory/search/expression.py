@@ -64,15 +64,15 @@ class _Parser:
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
-        self.at = 0
+        self.position = 0
 
     def kind(self) -> str:
-        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
+        return self.tokens[self.position].kind if self.position < len(self.tokens) else ""
 
     def parse_or(self, nesting: int) -> _Parsed | None:
         parts = [self.parse_and(nesting)]
         while self.kind() == "OR":
-            self.at += 1
+            self.position += 1
             parts.append(self.parse_and(nesting))
         operands = [part for part in parts if part is not None]
         if len(operands) > 1 and any(part.excludes for part in operands):
@@ -86,14 +86,14 @@ class _Parser:
         parts = [self.parse_not(nesting)]
         while self.kind() in ("AND", "NOT"):
             if self.kind() == "AND":
-                self.at += 1
+                self.position += 1
             parts.append(self.parse_not(nesting))
         return _all_of(parts)
 
     def parse_not(self, nesting: int) -> _Parsed | None:
         negations = 0
         while self.kind() == "NOT":
-            self.at += 1
+            self.position += 1
             negations += 1
         operand = self.parse_adjacent(nesting)
         if operand is not None and negations % 2:
@@ -103,7 +103,7 @@ class _Parser:
     def parse_adjacent(self, nesting: int) -> _Parsed | None:
         """Parse adjacent operands, all of which must match."""
         if self.kind() in ("", "AND", "OR", ")"):
-            raise invalid_request(_missing_operand(self.tokens, self.at))
+            raise invalid_request(_missing_operand(self.tokens, self.position))
         parts: list[_Parsed | None] = []
         while self.kind() in ("word", "phrase", "prefix", "("):
             parts.append(self.parse_group(nesting) if self.kind() == "(" else self.parse_operand())
@@ -112,14 +112,14 @@ class _Parser:
     def parse_group(self, nesting: int) -> _Parsed | None:
         if nesting >= MAX_NESTING:
             raise invalid_request(f"`query` nests parentheses more than {MAX_NESTING} deep; flatten it")
-        self.at += 1
+        self.position += 1
         group = self.parse_or(nesting + 1)
-        self.at += 1
+        self.position += 1
         return group
 
     def parse_operand(self) -> _Parsed | None:
-        token = self.tokens[self.at]
-        self.at += 1
+        token = self.tokens[self.position]
+        self.position += 1
         operand = _make_operand(token.text, prefix=token.kind == "prefix")
         return None if operand is None else _Parsed(operand)
 

@@ -88,7 +88,7 @@ class Matcher:
                     if not (text[end : end + 1].isalnum() or text[offset - 1 : offset].isalnum()):
                         matches_by_offset[offset] = (offset + start, end + start, text[offset:end])
                     offset = text.find(word, end)
-        return [matches_by_offset[at] for at in sorted(matches_by_offset)]
+        return [matches_by_offset[offset] for offset in sorted(matches_by_offset)]
 
     def _is_word(self, word: str) -> bool:
         return word in self._words or word.startswith(self._prefixes)

@@ -29,7 +29,7 @@ WRITE_TIMEOUT_S = 60.0
 LARGE_BYTES = 64 << 20
 """The size above which a search over a store may take longer than 20 ms."""
 SLICE_S = 0.05
-"""About how long a slice of long work holds the lock."""
+"""The approximate time that a slice of long work holds the lock."""
 ACTOR_MAX_CHARS = 100
 ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in ULID_ALPHABET for second in ULID_ALPHABET]

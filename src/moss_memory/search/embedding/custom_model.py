@@ -126,8 +126,8 @@ def _pooling_mode(pooling: dict[str, Any]) -> str:
 
 
 def _prompt(prompts: Any, kind: str) -> str:
-    found = prompts.get(kind) if isinstance(prompts, dict) else None
-    return found if isinstance(found, str) else ""
+    prompt = prompts.get(kind) if isinstance(prompts, dict) else None
+    return prompt if isinstance(prompt, str) else ""
 
 
 def _measure_floor(encoder: Encoder) -> float:

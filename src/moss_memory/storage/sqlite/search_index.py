@@ -326,7 +326,7 @@ class SqliteWordQuery:
     def _scores_of(self, scored: Sequence[tuple[Any, ...]], forms_in: dict[int, int]) -> list[tuple[float, int]]:
         """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
-        if not forms_in:  # one word, which all documents contain: the mask of its first form stands for it
+        if not forms_in:  # one word, which all documents contain: the mask of its first form is used
             share = SHARE_WEIGHT * self._share_and_bound(1)[0]
             return [(share + bm25 * scale, doc) for doc, bm25 in scored]
         measure = self._share_and_bound
@@ -442,13 +442,13 @@ def _count(filters: SqliteFilters, match: str) -> int:
 def _top(filters: SqliteFilters, match: str, most: int) -> list[tuple[Any, ...]]:
     """Return the best documents by bm25 as `(doc, bm25)`, with all ties of the last."""
     limit = most + _SPARE
-    found = filters.rows(
+    rows = filters.rows(
         f"{_SCORED}{filters.condition} order by 2 limit :moss_limit", moss_match=match, moss_limit=limit
     )
-    last = found[most - 1][1] if len(found) == limit else math.inf
-    if found and found[-1][1] == last:  # more may tie with it than were requested
+    last = rows[most - 1][1] if len(rows) == limit else math.inf
+    if rows and rows[-1][1] == last:  # more may tie with it than were requested
         return filters.rows(_SCORED + filters.condition + _BOUND, moss_match=match, moss_bound=last)
-    return found
+    return rows
 
 
 def _search_all_except(filters: SqliteFilters, expression: str, request: SearchRequest) -> Hits:
