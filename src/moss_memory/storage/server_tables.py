@@ -139,7 +139,7 @@ def make_session_key(tx: Transaction, *, key: str) -> str:
 
 
 def read_session(tx: ReadTransaction, *, session: str) -> tuple[int, bool] | None:
-    """Return when a session was last seen and if it has ended; None if nothing is stored of it."""
+    """Return the time at which a session was last seen, and if it has ended; None if nothing is stored of it."""
     row = tx.row("select seen_at, ended from access_sessions where session = :session", {"session": session})
     return None if row is None else (row[0], bool(row[1]))
 

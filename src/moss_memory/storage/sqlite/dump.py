@@ -16,7 +16,7 @@ SELECT_TABLES = (
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
 )
 _DERIVED = ("vectors", "unembedded", "activity", "capsule_tags", "remembered")
-"""Tables derived from texts, tags, events or answers, besides those of `access.PREFIX`."""
+"""Tables derived from texts, tags, events or answers, besides those whose name begins with `server_tables.PREFIX`."""
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:

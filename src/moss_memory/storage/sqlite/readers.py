@@ -60,7 +60,7 @@ class Readers:
         """True if a store existed: if it is missing later, that is an error and not an empty store."""
 
     def count_in_use(self) -> int:
-        """Return how many calls read now."""
+        """Return the number of calls that read now."""
         idle = list(self._idle)
         readers = [reader() for reader in list(self._all)]
         return sum([reader is not None and reader not in idle for reader in readers])
