@@ -76,11 +76,11 @@ def refuse_credentials(config: Config, arguments: dict[str, Any], check: Check |
     if not findings:
         return
     first = findings[0]
-    suffix = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
+    rest = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
     raise MossError(
         "SECRET_FOUND",
         f"{first['path']}, line {first['line']}, column {first['column']}, looks like a credential ({first['kind']})"
-        f"{suffix}; nothing was stored. Replace each value in `details.findings` by the place where it is kept, and send "
+        f"{rest}; nothing was stored. Replace each value in `details.findings` by the place where it is kept, and send "
         "the call again. If it is a false positive, add `allow_secrets: true`",
         details={"findings": findings[:MOST_FINDINGS]},
     )
