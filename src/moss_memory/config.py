@@ -155,9 +155,9 @@ def find_repo_config(cwd: str | None, home: str) -> str | None:
 
 
 def _merge_repo(
-    values: dict[str, Any], sources: dict[str, str], found: dict[str, Any], path: str, warnings: list[str]
+    values: dict[str, Any], sources: dict[str, str], file_values: dict[str, Any], path: str, warnings: list[str]
 ) -> None:
-    for key, value in _check_keys(found, path, warnings).items():
+    for key, value in _check_keys(file_values, path, warnings).items():
         if key in ONLY_TO_LOWER and value > values[key]:
             warnings.append(f"{path}: {key} is ignored; a repository may only lower it")
             continue
@@ -199,9 +199,9 @@ def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
     """Return the JSON object in a configuration file; a broken file of a repository only adds a warning."""
     if not os.path.lexists(path):
         return {}
-    found, problem = parse_config_file(path)
+    file_values, problem = parse_config_file(path)
     if not problem:
-        return found
+        return file_values
     if strict:
         raise MossError("INVALID_REQUEST", f"{path}: {problem}; correct or remove the file", details={"file": path})
     warnings.append(f"{path} is ignored: {problem}")
@@ -220,10 +220,10 @@ def _parse(text: str | None) -> tuple[dict[str, Any], str]:
     import json
 
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
         return {}, f"it is not valid JSON ({error})" if isinstance(error, ValueError) else "it is nested too deeply"
-    return (dict(found), "") if isinstance(found, dict) else ({}, "it does not hold a JSON object")
+    return (dict(parsed), "") if isinstance(parsed, dict) else ({}, "it does not hold a JSON object")
 
 
 def _read_regular(path: str) -> str | None:
@@ -241,10 +241,10 @@ def _read_regular(path: str) -> str | None:
         os.close(fd)
 
 
-def _check_keys(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str, Any]:
+def _check_keys(file_values: dict[str, Any], path: str, warnings: list[str]) -> dict[str, Any]:
     """Return the known keys with values of the right type; add a warning for every other key."""
     good: dict[str, Any] = {}
-    for key, value in found.items():
+    for key, value in file_values.items():
         if key not in DEFAULTS:
             warnings.append(f"{path}: unknown key {key!r} is ignored (known: {', '.join(DEFAULTS)})")
         elif value is not None:
@@ -272,7 +272,7 @@ def _problem(key: str, value: Any, default: Any) -> str:
     if key == "workspace":
         return _workspace_problem(value)
     if key == "url":
-        return _url_problem(value, kept=True)
+        return _url_problem(value, in_file=True)
     if isinstance(default, str):
         fits = isinstance(value, str) and "\0" not in value and value.encode("utf-8", "replace").decode() == value
         return "" if fits else "the path of a folder"
@@ -292,15 +292,15 @@ def _workspace_problem(value: Any) -> str:
     return ""
 
 
-def _url_problem(value: Any, *, kept: bool = False) -> str:
-    """Describe the URLs that a store may have; empty if this is one. A `kept` URL has no password."""
+def _url_problem(value: Any, *, in_file: bool = False) -> str:
+    """Describe the URLs that a store may have; empty if this is one. A URL in a file has no password."""
     from moss_memory.storage.postgres.url import has_password, is_url, is_well_formed  # few stores are on a server
 
     if value == "":
         return ""
     if not isinstance(value, str) or not is_url(value) or not is_well_formed(value):
         return "a URL such as postgresql://host/database, in which other characters than those of names are encoded"
-    if kept and has_password(value):
+    if in_file and has_password(value):
         return "a URL without a password, which goes into the file that PGPASSFILE names"
     return ""
 

@@ -119,17 +119,21 @@ def closest_match(name: str, known: list[str], *, cutoff: float = 0.0) -> str | 
 def find_alike(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is spelled most alike; None if more than a third of the letters differ."""
     shown = name[:100]
-    found = [
-        (_distance(shown, one), one) for one in known if abs(len(one) - len(shown)) * 3 <= max(len(one), len(shown))
+    distances = [
+        (_distance(shown, known_name), known_name)
+        for known_name in known
+        if abs(len(known_name) - len(shown)) * 3 <= max(len(known_name), len(shown))
     ]
-    best = min(found, key=lambda pair: pair[0], default=None)
+    best = min(distances, key=lambda pair: pair[0], default=None)
     return None if best is None or best[0] * 3 > max(len(best[1]), len(shown)) else best[1]
 
 
 def find_alike_argument(name: str, known: list[str]) -> str | None:
     """Return the known argument that is spelled alike, or else shares a whole word; None if none does."""
     words = set(words_of_name(name))
-    return find_alike(name, known) or next((one for one in known if words & set(words_of_name(one))), None)
+    return find_alike(name, known) or next(
+        (known_name for known_name in known if words & set(words_of_name(known_name))), None
+    )
 
 
 def words_of_name(name: str) -> list[str]:
@@ -139,17 +143,17 @@ def words_of_name(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name[:100])]
 
 
-def _distance(one: str, other: str) -> int:
+def _distance(name: str, other: str) -> int:
     """Return the edit distance of two names: letters to insert, delete or replace, neighbours to swap."""
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        older, before, row = before, row, [at]
-        for column, wanted in enumerate(other, 1):
-            found = min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != wanted))
-            if at > 1 and column > 1 and letter == other[column - 2] and one[at - 2] == wanted:
-                found = min(found, older[column - 2] + 1)
-            row.append(found)
+    for index, letter in enumerate(name, 1):
+        older, before, row = before, row, [index]
+        for column, other_letter in enumerate(other, 1):
+            cost = min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != other_letter))
+            if index > 1 and column > 1 and letter == other[column - 2] and name[index - 2] == other_letter:
+                cost = min(cost, older[column - 2] + 1)
+            row.append(cost)
     return row[-1]
 
 

@@ -87,8 +87,8 @@ class Maintenance:
         """
         call = self._context(what, cancelled, progress)
         with ErrorTranslation(self._engine, what):
-            found: Result = self._read(body, values, call, snapshot=snapshot, timeout_s=timeout_s)
-        return found
+            result: Result = self._read(body, values, call, snapshot=snapshot, timeout_s=timeout_s)
+        return result
 
     def write(
         self,
@@ -157,8 +157,8 @@ class Maintenance:
 
         with ErrorTranslation(self._engine, "doctor"):
             call = self._context("doctor", cancelled, progress)
-            found: list[dict[str, Any]] = self._read(credentials_in, {}, call, snapshot=True)
-        return found
+            findings: list[dict[str, Any]] = self._read(credentials_in, {}, call, snapshot=True)
+        return findings
 
     def export_folder(
         self,

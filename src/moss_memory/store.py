@@ -215,8 +215,8 @@ class Store(Maintenance, Tools):
         add_corrected_call(operation, arguments, error, call.config.workspace)
         corrected = arguments if error.recovery is None else error.recovery["arguments"]
         details = error.details or {}
-        named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}
-        if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in named:
+        argument_paths = {details.get("path"), *(problem["path"] for problem in details.get("errors", ()))}
+        if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in argument_paths:
             from .tools.everything.workspace_suggestions import suggest_for_missing
 
             about = {"tool": tool, "arguments": corrected, "error": error}
@@ -256,10 +256,10 @@ class Store(Maintenance, Tools):
     ) -> None:
         """Add the best next call to an error, unless the configuration disables its tool."""
         if error.recovery is None and operation.recovery_call is not None:
-            given = (
+            retry_values = (
                 {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
             )
-            error.recovery = operation.recovery_call(operation.name, given, error)
+            error.recovery = operation.recovery_call(operation.name, retry_values, error)
         if call.suggest and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
             from .tools.everything.workspace_suggestions import suggest_for_unknown
 
@@ -284,10 +284,10 @@ class Store(Maintenance, Tools):
         is_listed: Callable[[str], bool] | None = None,
         caller: Caller | None = None,
     ) -> CallContext:
-        other = workspace is not None and workspace != self.config.workspace
+        differs = workspace is not None and workspace != self.config.workspace
         return CallContext(
             operation=operation,
-            config=self.config.replace(workspace=workspace) if other else self.config,
+            config=self.config.replace(workspace=workspace) if differs else self.config,
             clock_ms=self._clock_ms,
             new_id=self._new_id,
             cancelled=cancelled,
@@ -306,9 +306,9 @@ class Store(Maintenance, Tools):
             return Caller(name, code=code)
         if name == self._caller.actor:
             return self._caller
-        found = Caller(name, records_work_tree=self._records_work_tree)
-        self._last_caller = actor, found
-        return found
+        caller = Caller(name, records_work_tree=self._records_work_tree)
+        self._last_caller = actor, caller
+        return caller
 
     def _check_allowed(
         self, operation: Operation, tool: str, values: dict[str, Any], call: CallContext, changes: bool
@@ -331,8 +331,8 @@ class Store(Maintenance, Tools):
 
     def _find_offered(self, tool: str) -> Operation | None:
         """Return the tool of that name if it is listed and not disabled."""
-        found = catalog.find(tool)
-        return found if found is not None and found.visible and not self._disabled.has(tool) else None
+        operation = catalog.find(tool)
+        return operation if operation is not None and operation.visible and not self._disabled.has(tool) else None
 
     def _unless_disabled(self, proposal: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return a proposed call, or None if the configuration disables its tool."""

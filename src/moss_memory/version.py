@@ -1,3 +1,3 @@
-"""The version of this distribution; a test holds it equal to pyproject.toml."""
+"""The version of this distribution; a test compares it with pyproject.toml."""
 
 __version__ = "0.2.0"

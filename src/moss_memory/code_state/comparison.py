@@ -40,16 +40,16 @@ def distance(git: Git, tree: WorkTree, head: str, saved: str, branch: str) -> Co
     """Return how many commits of the present branch came after a saved one."""
     tip = tree.branch_commit(branch) if branch else ""
     key = (tree.common, f"{saved}..{head}", tip)
-    found = _distances.get(key)
-    if found is None:
+    commit_distance = _distances.get(key)
+    if commit_distance is None:
         try:
-            found = _count(git, head, saved, tip)
+            commit_distance = _count(git, head, saved, tip)
         except GitError as error:
             return CommitDistance(None, str(error))  # another attempt may succeed
         if len(_distances) >= _MAX_CACHED:
             _distances.clear()
-        _distances[key] = found
-    return found
+        _distances[key] = commit_distance
+    return commit_distance
 
 
 def _count(git: Git, head: str, saved: str, tip: str) -> CommitDistance:
@@ -60,16 +60,16 @@ def _count(git: Git, head: str, saved: str, tip: str) -> CommitDistance:
     # Both branches, without the history of the saved commit: it is in the history of one of them if one of these
     # commits, or a tip, descends from it.
     lines = git.run("rev-list", "--parents", head, tip, f"^{saved}", "--").decode("ascii").splitlines()
-    parents = {commit: others for commit, *others in map(str.split, lines)}
-    if saved not in (head, tip) and not any(saved in others for others in parents.values()):
+    parents = {commit: parent_ids for commit, *parent_ids in map(str.split, lines)}
+    if saved not in (head, tip) and not any(saved in parent_ids for parent_ids in parents.values()):
         return CommitDistance(None, REWRITTEN)
-    seen, following = set(), [head]
+    visited, following = set(), [head]
     while following:
         commit = following.pop()
-        if commit in parents and commit not in seen:
-            seen.add(commit)
+        if commit in parents and commit not in visited:
+            visited.add(commit)
             following += parents[commit]
-    return CommitDistance(len(seen))
+    return CommitDistance(len(visited))
 
 
 def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
@@ -78,28 +78,28 @@ def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
         _files.clear()
     folders: dict[tuple[str, str], list[str]] = {}
     for commit, paths in wanted.items():
-        known = _files.setdefault((tree.common, commit), {})
-        for path in sorted(paths - known.keys()):
+        files_by_path = _files.setdefault((tree.common, commit), {})
+        for path in sorted(paths - files_by_path.keys()):
             folders.setdefault((commit, os.path.dirname(path)), []).append(path)
     if not folders:
         return
     object_names = b"".join([f"{commit}:{folder}\n".encode("utf-8", "surrogateescape") for commit, folder in folders])
     answer = git.run("cat-file", "--batch", stdin=object_names)
-    at = 0
+    offset = 0
     for (commit, _), inside in folders.items():
-        end = answer.index(b"\n", at)
-        head, at = answer[at:end].split(b" "), end + 1
+        end = answer.index(b"\n", offset)
+        head, offset = answer[offset:end].split(b" "), end + 1
         entries: dict[bytes, File] = {}
         if len(head) == 3 and head[-1].isdigit() and is_object_id(head[0].decode("ascii", "replace")):
             size = int(head[2])
             if head[1] == b"tree":
-                content = answer[at : at + size]
+                content = answer[offset : offset + size]
                 entries = {name: (mode, key) for mode, name, key in tree_entries(content, len(commit) // 2)}
-            at += size + 1
-        known = _files[tree.common, commit]
+            offset += size + 1
+        files_by_path = _files[tree.common, commit]
         for path in inside:
-            found = entries.get(os.path.basename(path).encode("utf-8", "surrogateescape"))
-            known[path] = None if found is None or found[0] in (_DIRECTORY, _SUBMODULE) else found
+            entry = entries.get(os.path.basename(path).encode("utf-8", "surrogateescape"))
+            files_by_path[path] = None if entry is None or entry[0] in (_DIRECTORY, _SUBMODULE) else entry
 
 
 def file_of(tree: WorkTree, commit: str, path: str) -> File | None:

@@ -59,73 +59,73 @@ def freshness_of_all(
     tree: WorkTree, texts: list[tuple[CodeState | None, str]], check: Callable[[], None] | None = None
 ) -> list[Freshness]:
     """Compare many texts, with one process for all files and one for each saved commit."""
-    here = tree.state()
-    results = [_without_comparison(here, saved) for saved, _ in texts]
+    present = tree.state()
+    results = [_without_comparison(present, saved) for saved, _ in texts]
     git = Git(tree.folder)
-    wanted: dict[str, set[str]] = {}
-    named: dict[int, list[str]] = {}
+    paths_by_commit: dict[str, set[str]] = {}
+    paths_by_index: dict[int, list[str]] = {}
     for index, (saved, text) in enumerate(texts):
-        if results[index] is None and saved is not None and here is not None:
+        if results[index] is None and saved is not None and present is not None:
             if check is not None and index % 100 == 0:
                 check()
-            named[index] = paths_in(text, tree.main)
-            for commit in (saved.commit, here.commit):
-                wanted.setdefault(commit, set()).update(named[index])
+            paths_by_index[index] = paths_in(text, tree.main)
+            for commit in (saved.commit, present.commit):
+                paths_by_commit.setdefault(commit, set()).update(paths_by_index[index])
     try:
-        comparison.load_files(git, tree, wanted)
+        comparison.load_files(git, tree, paths_by_commit)
     except GitError as error:
-        return [unknown(str(error)) if found is None else found for found in results]
+        return [unknown(str(error)) if result is None else result for result in results]
     failed = ""
-    for index, paths in named.items():
+    for index, paths in paths_by_index.items():
         saved = texts[index][0]
         assert saved is not None
-        assert here is not None
+        assert present is not None
         if failed:
             results[index] = unknown(failed)
             continue
-        since = comparison.distance(git, tree, here.commit, saved.commit, saved.branch)
+        since = comparison.distance(git, tree, present.commit, saved.commit, saved.branch)
         failed = since.why if since.why == TOO_LONG else ""
-        results[index] = unknown(since.why) if since.why else _compare(tree, saved.commit, here.commit, paths, since)
-    return [unknown(NO_COMMIT) if found is None else found for found in results]
+        results[index] = unknown(since.why) if since.why else _compare(tree, saved.commit, present.commit, paths, since)
+    return [unknown(NO_COMMIT) if result is None else result for result in results]
 
 
 def compare_files(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
     """Compare as `freshness_of` does, but look at the files also if the commit is the present one."""
     result = freshness_of(tree, saved, text)
-    here = tree.state()
-    if result.state == FRESH and here is not None and saved.commit == here.commit:
+    present = tree.state()
+    if result.state == FRESH and present is not None and saved.commit == present.commit:
         try:
             paths = paths_in(text, tree.main)
-            comparison.load_files(Git(tree.folder), tree, {here.commit: set(paths)})
+            comparison.load_files(Git(tree.folder), tree, {present.commit: set(paths)})
         except GitError as error:
             return unknown(str(error))
-        return _compare(tree, saved.commit, here.commit, paths, comparison.CommitDistance(0))
+        return _compare(tree, saved.commit, present.commit, paths, comparison.CommitDistance(0))
     return result
 
 
-def _without_comparison(here: CodeState | None, saved: CodeState | None) -> Freshness | None:
+def _without_comparison(present: CodeState | None, saved: CodeState | None) -> Freshness | None:
     """Return a result that needs no comparison, None if one is needed."""
-    if here is None:
+    if present is None:
         return unknown(NO_REPOSITORY)
     if saved is None:
         return unknown(NO_COMMIT)
-    if not saved.is_same_repository(here):
+    if not saved.is_same_repository(present):
         return unknown(OTHER_REPOSITORY)
-    if not saved.commit or not here.commit:
+    if not saved.commit or not present.commit:
         return unknown(NO_COMMIT if not saved.commit else "the present commit cannot be read")
-    return Freshness(FRESH, commits=0) if saved.commit == here.commit else None
+    return Freshness(FRESH, commits=0) if saved.commit == present.commit else None
 
 
 def _compare(tree: WorkTree, saved: str, head: str, paths: list[str], since: comparison.CommitDistance) -> Freshness:
     result = Freshness(FRESH, commits=since.commits)
     for path in paths:
-        before, now = comparison.file_of(tree, saved, path), comparison.file_of(tree, head, path)
-        if before is None and now is None:
+        before, after = comparison.file_of(tree, saved, path), comparison.file_of(tree, head, path)
+        if before is None and after is None:
             continue
         result.paths += 1
-        if now is None:
+        if after is None:
             result.missing.append(path)
-        elif before != now:
+        elif before != after:
             result.changed.append(path)
         else:
             result.kept.append(path)

@@ -82,16 +82,16 @@ class Git:
         command = [find_git(), "--no-pager", "--no-replace-objects", "-C", self._folder, *settings, *args]
         self.started += 1
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 command, input=stdin, capture_output=True, env=_ENVIRONMENT, timeout=left_s, check=False
             )
         except subprocess.TimeoutExpired:
             raise GitError(TOO_LONG) from None
         except OSError:
             raise GitError("git cannot be started") from None
-        if done.returncode != 0:
-            raise GitError(_reason(done.stderr))
-        return done.stdout
+        if process.returncode != 0:
+            raise GitError(_reason(process.stderr))
+        return process.stdout
 
 
 def _reason(message: bytes) -> str:
@@ -104,9 +104,9 @@ def _reason(message: bytes) -> str:
 
 def tree_entries(tree: bytes, id_bytes: int) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Yield mode, name and object id of each entry of a tree object."""
-    at = 0
-    while at < len(tree):
-        end = tree.index(b"\0", at)
-        mode, _, name = tree[at:end].partition(b" ")
-        at = end + 1 + id_bytes
-        yield mode, name, tree[end + 1 : at]
+    offset = 0
+    while offset < len(tree):
+        end = tree.index(b"\0", offset)
+        mode, _, name = tree[offset:end].partition(b" ")
+        offset = end + 1 + id_bytes
+        yield mode, name, tree[end + 1 : offset]

@@ -21,20 +21,20 @@ def paths_in(text: str, root: str = "") -> list[str]:
     `root` is made relative to it.
     """
     text = text[:MOST_CHARS]
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for match in _QUOTED.finditer(text):
         name = _clean(match[1] or match[2] or match[3], root)
         if name and "  " not in name:
-            found[name] = None
-        if len(found) >= MOST_PATHS:
+            names[name] = None
+        if len(names) >= MOST_PATHS:
             break
     for match in _WORD.finditer(text):
-        if len(found) >= MOST_PATHS:
+        if len(names) >= MOST_PATHS:
             break
         word = match[0]
         if ("/" in word or "." in word) and (name := _clean(word, root)):
-            found[name] = None
-    return list(found)
+            names[name] = None
+    return list(names)
 
 
 def _clean(raw: str, root: str) -> str:

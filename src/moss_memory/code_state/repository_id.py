@@ -31,9 +31,9 @@ def read_git_config(config: str) -> Iterator[tuple[str, str, str]]:
             name, sub = (head[1].lower(), head[2]) if head else ("", None)
             section = name if sub is None else f"{name}.{sub}"
             line = line[head.end() :].strip() if head else ""
-        key, given, value = line.partition("=")
+        key, separator, value = line.partition("=")
         if key and key[0] not in "#;":
-            yield section, key.strip().lower(), _unquoted(value.strip()) if given else "true"
+            yield section, key.strip().lower(), _unquoted(value.strip()) if separator else "true"
 
 
 def _unquoted(value: str) -> str:

@@ -49,18 +49,18 @@ class CodeState:
 
     def shares_id(self, other: CodeState) -> bool:
         """Return True if both are of one repository by an id; if one has none, by name."""
-        own, others = self.ids, other.ids
-        return bool(own & others) if own and others else self.repository == other.repository
+        own_ids, other_ids = self.ids, other.ids
+        return bool(own_ids & other_ids) if own_ids and other_ids else self.repository == other.repository
 
     def is_same_repository(self, other: CodeState) -> bool:
         """Return True if both are of one repository: by id, or by name if their ids cannot be compared.
 
         A repository that was given an `origin` has another kind of id from then on.
         """
-        own, others = self.repository_id, other.repository_id
-        if own and own == others:
+        own_id, other_id = self.repository_id, other.repository_id
+        if own_id and own_id == other_id:
             return True
-        if own and others and own.partition("-")[0] == others.partition("-")[0]:
+        if own_id and other_id and own_id.partition("-")[0] == other_id.partition("-")[0]:
             return self.shares_id(other)
         return self.repository == other.repository or self.shares_id(other)
 
@@ -81,7 +81,7 @@ class CodeState:
 class WorkTree:
     """A work tree of a repository: its folders, and its present state."""
 
-    __slots__ = ("_origin", "_seen", "_state", "common", "configured", "folder", "git", "main", "reftable")
+    __slots__ = ("_origin", "_signatures", "_state", "common", "configured", "folder", "git", "main", "reftable")
 
     def __init__(self, folder: str, git: str, common: str) -> None:
         self.folder = folder
@@ -96,14 +96,14 @@ class WorkTree:
         """The configuration that was read."""
         self._origin, work_tree = self._configured()
         self.main = self._main_work_tree(work_tree)
-        self._seen: list[tuple[str, Signature]] = []
+        self._signatures: list[tuple[str, Signature]] = []
         self._state: CodeState | None = None
 
     def state(self) -> CodeState | None:
         """Return the present state; None if the repository cannot be read any more."""
         if self._state is not None:
-            for path, seen in self._seen:
-                if signature(path) != seen:
+            for path, old_signature in self._signatures:
+                if signature(path) != old_signature:
                     break
             else:
                 return self._state
@@ -127,7 +127,7 @@ class WorkTree:
             ref, commit = refs.resolve("HEAD")
             branch = clean_name(ref.removeprefix("refs/heads/")) if ref.startswith("refs/heads/") else ""
         key = self._id(refs.read)
-        self._seen = list(refs.read.items())
+        self._signatures = list(refs.read.items())
         self._state = CodeState(name, key, branch, commit, (root_id(self.common), self._path_id()))
 
     def _id(self, read: dict[str, Signature]) -> str:
@@ -220,11 +220,11 @@ class References:
         path = os.path.join(self._common, "packed-refs")
         self.read[path] = signature(path)
         content = read_file(path, PACKED_REFS_BYTES) or b""
-        wanted = b" " + os.fsencode(name) + b"\n"
-        at = (content + b"\n").find(wanted)
-        begin = content.rfind(b"\n", 0, at) + 1
-        found = content[begin:at].decode("ascii", "replace") if at >= 0 else ""
-        return found if is_object_id(found) else ""
+        line_end = b" " + os.fsencode(name) + b"\n"
+        position = (content + b"\n").find(line_end)
+        begin = content.rfind(b"\n", 0, position) + 1
+        commit = content[begin:position].decode("ascii", "replace") if position >= 0 else ""
+        return commit if is_object_id(commit) else ""
 
 
 def is_reference(name: str) -> bool:
@@ -242,10 +242,10 @@ def is_reference(name: str) -> bool:
 def signature(path: str) -> Signature:
     """Return the identity of a file's content as far as its status shows; None if there is no file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def clean_name(raw: str) -> str:
@@ -307,13 +307,13 @@ def work_tree_of(folder: str | None = None) -> WorkTree | None:
     except (OSError, ValueError):
         return None
     now = time.monotonic()
-    until, found = _known.get(folder, (0.0, None))
+    until, tree = _known.get(folder, (0.0, None))
     if now >= until:
-        found = _same_or_new(found, find_work_tree(folder))
+        tree = _same_or_new(tree, find_work_tree(folder))
         if len(_known) >= _MAX_CACHED:
             _known.clear()
-        _known[folder] = now + _DISCOVERY_S, found
-    result: WorkTree | None = found
+        _known[folder] = now + _DISCOVERY_S, tree
+    result: WorkTree | None = tree
     return result
 
 
@@ -327,11 +327,11 @@ def _same_or_new(old: WorkTree | None, new: WorkTree | None) -> WorkTree | None:
 
 def repository_name() -> str:
     """Return the repository of the current folder, by the name that all its work trees share; empty if none."""
-    found = code_state_of()
-    return "" if found is None else found.repository
+    state = code_state_of()
+    return "" if state is None else state.repository
 
 
 def code_state_of(folder: str | None = None) -> CodeState | None:
     """Return repository, branch and commit of a folder, or of the current one; None outside of a work tree."""
-    found = work_tree_of(folder)
-    return None if found is None else found.state()
+    tree = work_tree_of(folder)
+    return None if tree is None else tree.state()

@@ -27,40 +27,44 @@ def propose_items(
     """
     if "items" in arguments:
         return None
-    others = {name: value for name, value in arguments.items() if name not in compose.parameters}
-    if "names" in others or "ids" in others:
-        items = _items_by_name(others)
+    selection = {name: value for name, value in arguments.items() if name not in compose.parameters}
+    if "names" in selection or "ids" in selection:
+        items = _items_by_name(selection)
     else:
-        items = _items_by_filter(tx, listing, others, most, also)
+        items = _items_by_filter(tx, listing, selection, most, also)
         if items == []:
-            return next_call(listing.name, others, "lists what matches: nothing of it can be bundled as it is")
+            return next_call(listing.name, selection, "lists what matches: nothing of it can be bundled as it is")
     if items is None:
         return None
-    kept = {name: value for name, value in arguments.items() if name in compose.parameters}
-    return corrected_call(compose, {**kept, "items": items}, "is the same call with `items`")
+    parameters = {name: value for name, value in arguments.items() if name in compose.parameters}
+    return corrected_call(compose, {**parameters, "items": items}, "is the same call with `items`")
 
 
-def _items_by_name(others: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _items_by_name(selection: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Return the items of `names` in a workspace, or of `ids`; None if there is anything else."""
-    key = "names" if "names" in others else "ids"
-    given = others[key] if isinstance(others[key], list) else [others[key]]
-    if not given or others.keys() - {key, "workspace"} or not all(isinstance(one, str) for one in given):
+    key = "names" if "names" in selection else "ids"
+    addresses = selection[key] if isinstance(selection[key], list) else [selection[key]]
+    if (
+        not addresses
+        or selection.keys() - {key, "workspace"}
+        or not all(isinstance(address, str) for address in addresses)
+    ):
         return None
     if key == "ids":
-        return [{"id": one} for one in given]
-    workspace = {"workspace": others["workspace"]} if "workspace" in others else {}
-    return [{"name": one, **workspace} for one in given]
+        return [{"id": address} for address in addresses]
+    workspace = {"workspace": selection["workspace"]} if "workspace" in selection else {}
+    return [{"name": address, **workspace} for address in addresses]
 
 
 def _items_by_filter(
-    tx: ReadTransaction, listing: Operation, others: dict[str, Any], most: int, also: str
+    tx: ReadTransaction, listing: Operation, selection: dict[str, Any], most: int, also: str
 ) -> list[dict[str, Any]] | None:
     """Return the first rows that match the filters of a list, oldest first; None if one is no filter."""
-    if not others.keys() <= set(_FILTERS):
+    if not selection.keys() <= set(_FILTERS):
         return None
-    if not others:
+    if not selection:
         return []
-    filters = filters_from(tx, strict=True, **listing.decode(others))
+    filters = filters_from(tx, strict=True, **listing.decode(selection))
     table = f"{listing.name.partition('_')[0]}s"
     statement = f"select id from {table} {filters.where(ALIVE, also)} order by row_id limit :most"
     parameters = {**filters.parameters, "most": most, **({"now": tx.now} if ":now" in also else {})}

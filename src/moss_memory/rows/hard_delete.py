@@ -44,14 +44,14 @@ class HardDelete:
         """Return one deletion made of this one and the others."""
 
         def execute(tx: Transaction) -> None:
-            for one in (self, *others):
-                one.execute(tx)
+            for deletion in (self, *others):
+                deletion.execute(tx)
 
-        sums = {name: sum(one.removed[name] for one in (self, *others)) for name in self.removed}
+        sums = {name: sum(deletion.removed[name] for deletion in (self, *others)) for name in self.removed}
         return HardDelete(
             execute,
             **sums,
-            texts=[text for one in (self, *others) for text in one.texts],
-            row_versions=[version for one in (self, *others) for version in one.row_versions],
-            owners=[owner for one in (self, *others) for owner in one.owners],
+            texts=[text for deletion in (self, *others) for text in deletion.texts],
+            row_versions=[version for deletion in (self, *others) for version in deletion.row_versions],
+            owners=[owner for deletion in (self, *others) for owner in deletion.owners],
         )

@@ -34,19 +34,23 @@ class ListFilters:
         self.parameters.update(parameters)
 
     def __contains__(self, name: str) -> bool:
-        return any(name == one for one, _ in self.named)
+        return any(name == filter_name for filter_name, _ in self.named)
 
     def only(self, *names: str) -> ListFilters:
         """Return the filters of these names, with all parameters."""
-        some = ListFilters()
-        kept = [(named, one) for named, one in zip(self.named, self.conditions, strict=True) if named[0] in names]
-        some.named, some.conditions = [named for named, _ in kept], [condition for _, condition in kept]
-        some.parameters = self.parameters
-        return some
+        selected = ListFilters()
+        pairs = [
+            (entry, condition)
+            for entry, condition in zip(self.named, self.conditions, strict=True)
+            if entry[0] in names
+        ]
+        selected.named, selected.conditions = [entry for entry, _ in pairs], [condition for _, condition in pairs]
+        selected.parameters = self.parameters
+        return selected
 
     def without(self, name: str) -> ListFilters:
         """Return all filters except those of a name, with all parameters."""
-        return self.only(*[one for one, _ in self.named if one != name])
+        return self.only(*[filter_name for filter_name, _ in self.named if filter_name != name])
 
     def where(self, *more: str) -> str:
         conditions = [*self.conditions, *more]

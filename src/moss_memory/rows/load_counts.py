@@ -105,10 +105,10 @@ class LoadCounts:
 
 
 def _add(counts: Counts, key: LoadKey, loads: int, last_at: int) -> None:
-    known = counts.get(key)
-    if known is not None:
-        known[0] += loads
-        known[1] = max(known[1], last_at)
+    count = counts.get(key)
+    if count is not None:
+        count[0] += loads
+        count[1] = max(count[1], last_at)
     elif len(counts) < _MAX_PENDING:
         counts[key] = [loads, last_at]
 
@@ -116,13 +116,13 @@ def _add(counts: Counts, key: LoadKey, loads: int, last_at: int) -> None:
 def _save_later(counts: ref[LoadCounts]) -> None:
     while True:
         time.sleep(SAVE_AFTER_S)
-        found = counts()
-        if found is None:
+        live_counts = counts()
+        if live_counts is None:
             return
-        found.save()
-        if found.has_finished():
+        live_counts.save()
+        if live_counts.has_finished():
             return
-        del found
+        del live_counts
 
 
 def loads_of(tx: ReadTransaction, capsules: list[str]) -> dict[str, tuple[int, int]]:
@@ -138,10 +138,10 @@ def actors_of_loads(tx: ReadTransaction, *, capsules: list[str]) -> dict[str, li
         f"select capsule, actor, loads from capsule_loads where {tx.sql_in('capsule', 'capsules')}"
         " order by loads desc, actor"
     )
-    found: dict[str, list[tuple[str, int]]] = {}
+    loads_by_capsule: dict[str, list[tuple[str, int]]] = {}
     for capsule, actor, loads in tx.stream(sql, {"capsules": capsules}):
-        found.setdefault(capsule, []).append((actor, loads))
-    return found
+        loads_by_capsule.setdefault(capsule, []).append((actor, loads))
+    return loads_by_capsule
 
 
 def loads_by_actor(tx: ReadTransaction, capsule: str) -> list[dict[str, Any]]:

@@ -124,8 +124,8 @@ class AddressedRows:
         near = nearest_names(tx, self.table, address, also=also)
         own = address.workspace_norm
         shown = [
-            one["name"] if normalize_workspace(one["workspace"]) == own else f"{one['workspace']}/{one['name']}"
-            for one in near
+            match["name"] if normalize_workspace(match["workspace"]) == own else f"{match['workspace']}/{match['name']}"
+            for match in near
         ]
         refusal.details = {"elsewhere": same, "nearest": shown}
         moved = renamed_to(tx, self, address, also=also)
@@ -135,7 +135,7 @@ class AddressedRows:
             refusal.recovery = next_call(f"{self.noun}_fetch", moved, "loads it under its present name")
             return
         if len(same) > 1:
-            refusal.message += f"; it is in {', '.join([one['workspace'] for one in same])}"
+            refusal.message += f"; it is in {', '.join([match['workspace'] for match in same])}"
             reason = f"lists each {self.noun} of that name with its workspace"
             if self.noun == "capsule":
                 refusal.recovery = next_call("capsule_inventory", {"name_prefix": address.name}, reason)
@@ -144,12 +144,12 @@ class AddressedRows:
                 refusal.recovery = next_call("moss_search", arguments, reason)
             return
         if same:
-            said, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"
+            suggestion, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"
         elif near:
-            said, reason = f"the nearest is {shown[0]}", "loads the one with the nearest name"
+            suggestion, reason = f"the nearest is {shown[0]}", "loads the one with the nearest name"
         else:
             return
-        refusal.message += f"; {said}"
+        refusal.message += f"; {suggestion}"
         # Without a condition the suggestion may have expired.
         expired = {"include_expired": True} if "expires_at" in self.columns and not also else {}
         refusal.recovery = next_call(f"{self.noun}_fetch", {**(same or near)[0], **expired}, reason)
@@ -185,14 +185,14 @@ class AddressedRows:
 
     def not_found(self, address: Address) -> MossError:
         """Return the error for an address without a row."""
-        said = f"{self.noun} not found: {address.as_text()}"
+        message = f"{self.noun} not found: {address.as_text()}"
         if address.id is not None:
             why = f"lists every {self.noun} with its id, name and workspace"
             recovery = next_call(self._lists_all, {"include_deleted": True}, why)
         else:
             arguments = {"workspace": address.workspace or DEFAULT_WORKSPACE}
             recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
-        return MossError("NOT_FOUND", said, recovery=recovery)
+        return MossError("NOT_FOUND", message, recovery=recovery)
 
     def name_taken_error(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """Return the error for a name that another row has."""
@@ -207,19 +207,19 @@ class AddressedRows:
 
     def _statement(self, by_id: bool, include_deleted: bool, also: str) -> str:
         columns = ", ".join(self.columns)
-        more = f" and {also}" if also else ""
+        condition = f" and {also}" if also else ""
         start = f"select {columns} from {self.table} where "
         if by_id:
             alive = "" if include_deleted else " and deleted_at is null"
-            statement = f"{start}id = :id{alive}{more}"
+            statement = f"{start}id = :id{alive}{condition}"
         else:
-            named = f"workspace_norm = :workspace_norm and name_norm = :name_norm{more}"
-            statement = f"{start}{named} and deleted_at is null"
+            by_name = f"workspace_norm = :workspace_norm and name_norm = :name_norm{condition}"
+            statement = f"{start}{by_name} and deleted_at is null"
             if include_deleted:
                 # The active row, else the most recently deleted one; one statement, so one snapshot.
                 statement = (
                     f"select {columns} from (select 0 as turn, {columns} from ({statement}) as active union all "
-                    f"select 1 as turn, {columns} from ({start}{named} and deleted_at is not null "
+                    f"select 1 as turn, {columns} from ({start}{by_name} and deleted_at is not null "
                     f"order by deleted_at desc, change_seq desc limit 1) as latest) as found order by turn limit 1"
                 )
         self._statements[by_id, include_deleted, also] = statement

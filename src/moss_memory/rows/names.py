@@ -87,7 +87,7 @@ def normalize_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
     """Return the tags trimmed and without duplicates, in their order; refuse blank ones."""
     if not raw:
         return []
-    seen: dict[str, None] = {}
+    unique_tags: dict[str, None] = {}
     for index, tag in enumerate(raw):
         trimmed = tag.strip()
         if not trimmed:
@@ -96,10 +96,10 @@ def normalize_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
             raise invalid_request(
                 f"`{what}[{index}]` is longer than {TAG_MAX_CHARS} characters", path=f"{what}[{index}]"
             )
-        seen[trimmed] = None
-    if len(seen) > TAGS_MAX:
-        raise invalid_request(f"`{what}` has {len(seen)} entries; at most {TAGS_MAX} are allowed", path=what)
-    return list(seen)
+        unique_tags[trimmed] = None
+    if len(unique_tags) > TAGS_MAX:
+        raise invalid_request(f"`{what}` has {len(unique_tags)} entries; at most {TAGS_MAX} are allowed", path=what)
+    return list(unique_tags)
 
 
 def tags_json(raw: list[str] | None, *, what: str = "tags") -> str | None:

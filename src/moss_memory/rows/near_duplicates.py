@@ -34,7 +34,9 @@ def sketch(text: str) -> tuple[int, ...]:
     words = begin.split()
     if len(words) * _WORD_CHARS < len(begin):  # a script without spaces
         joined = "".join(words)
-        parts = {hash(joined[at : at + _SEQUENCE_CHARS]) for at in range(max(1, len(joined) - _SEQUENCE_CHARS + 1))}
+        parts = {
+            hash(joined[start : start + _SEQUENCE_CHARS]) for start in range(max(1, len(joined) - _SEQUENCE_CHARS + 1))
+        }
     else:
         shifted = [islice(words, start, None) for start in range(_SEQUENCE_WORDS)]
         parts = {hash(part) for part in zip(*shifted, strict=False)} or {hash(tuple(words))}
@@ -50,16 +52,16 @@ def similarity(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 
 def near_duplicates(sketches: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, str]:
     """Return, for each text that is nearly the same as an earlier one, the key of the most similar earlier one."""
-    known: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
-    found: dict[str, str] = {}
+    buckets: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
+    duplicates: dict[str, str] = {}
     for key, own in sketches:
-        others = {other: hashes for part in own[:_BUCKET_HASHES] for other, hashes in known.get(part, ())}
-        scores = [(similarity(own, hashes), other) for other, hashes in others.items()]
+        candidates = {earlier: hashes for part in own[:_BUCKET_HASHES] for earlier, hashes in buckets.get(part, ())}
+        scores = [(similarity(own, hashes), earlier) for earlier, hashes in candidates.items()]
         best = max(scores, default=(0.0, ""))
         if best[0] >= SIMILAR:
-            found[key] = best[1]
+            duplicates[key] = best[1]
         for part in own[:_BUCKET_HASHES]:
-            bucket = known.setdefault(part, [])
+            bucket = buckets.setdefault(part, [])
             if len(bucket) < _MAX_COMPARED:
                 bucket.append((key, own))
-    return found
+    return duplicates

@@ -57,8 +57,10 @@ def renamed_to(tx: ReadTransaction, rows: AddressedRows, address: Address, *, al
         f"and (old.name_raw <> {table}.name_raw or old.workspace_raw <> {table}.workspace_raw) order by old.row_id desc"
     )
     old_address = (address.workspace_norm, address.name_norm)
-    for was_in, was, workspace, name in tx.rows(statement, _parameters(tx, also, family=rows.noun, most=NAMES_READ)):
-        if (normalize_workspace(was_in), normalize_name(was)) == old_address:
+    for old_workspace, old_name, workspace, name in tx.rows(
+        statement, _parameters(tx, also, family=rows.noun, most=NAMES_READ)
+    ):
+        if (normalize_workspace(old_workspace), normalize_name(old_name)) == old_address:
             return {"workspace": workspace, "name": name}
     return None
 
@@ -75,11 +77,11 @@ def newest_elsewhere(tx: ReadTransaction, filters: ListFilters, workspace_norm: 
     )
     limits = {"workspaces_read": WORKSPACES_READ, "most": MOST_ELSEWHERE}
     parameters = {**filters.parameters, "workspace_norm": workspace_norm, **limits}
-    found = []
+    capsules = []
     for workspace, known_as, name, updated_at in tx.rows(statement, parameters):
-        named = {} if name is None else {"name": name}
-        found.append({"workspace": workspace, "id": known_as, **named, "updated_at": updated_at})
-    return found
+        name_field = {} if name is None else {"name": name}
+        capsules.append({"workspace": workspace, "id": known_as, **name_field, "updated_at": updated_at})
+    return capsules
 
 
 def nearest_names(tx: ReadTransaction, table: str, address: Address, *, also: str = "") -> list[dict[str, str]]:

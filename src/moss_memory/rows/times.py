@@ -30,11 +30,11 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
     """
     import datetime as dt  # only few calls need it
 
-    found = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
+    match = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
     try:
-        if found is None:
+        if match is None:
             raise ValueError
-        year, month, day, hour, minute, second, fraction, zone = found.groups()
+        year, month, day, hour, minute, second, fraction, zone = match.groups()
         moment = dt.datetime(
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=dt.UTC
         )
@@ -48,14 +48,14 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
 
 def duration_s(text: str) -> int | None:
     """Return the seconds of a duration such as `30m`, `12h`, `90d` or `4w`; None for any other text."""
-    found = re.fullmatch(r"([0-9]{1,9})([mhdw])", text.strip())
-    return int(found[1]) * _UNITS_S[found[2]] if found else None
+    match = re.fullmatch(r"([0-9]{1,9})([mhdw])", text.strip())
+    return int(match[1]) * _UNITS_S[match[2]] if match else None
 
 
 def exact_instant(text: str, *, what: str) -> str:
     """Return an instant as text with every digit of its fraction, as identities compare it."""
-    found = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
-    rest = (found[7] or "")[6:].rstrip("0") if found else ""
+    match = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
+    rest = (match[7] or "")[6:].rstrip("0") if match else ""
     return f"{instant_us(text, what=what)}{f'.{rest}' if rest else ''}"
 
 

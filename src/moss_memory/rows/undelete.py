@@ -111,10 +111,12 @@ def _stream_deleted(
     return (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
 
 
-def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -> dict[str, Any]:
+def _restore_all(tx: Transaction, versioned: Versioned, filter_values: dict[str, Any]) -> dict[str, Any]:
     """Restore every deleted row that matches, in their order; of several with one name the last deleted one."""
-    deleted_after = given.get("deleted_after")
-    filters = filters_from(tx, strict=True, **{name: given[name] for name in given if name != "deleted_after"})
+    deleted_after = filter_values.get("deleted_after")
+    filters = filters_from(
+        tx, strict=True, **{name: filter_values[name] for name in filter_values if name != "deleted_after"}
+    )
     if deleted_after is not None:
         filters.add("deleted_after", str(deleted_after), "deleted_at >= :f_after", f_after=deleted_after)
     if not filters.named:
@@ -124,18 +126,18 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
     names: set[tuple[str, str]] = set()
     for row in list(_stream_deleted(tx, versioned, filters.where(), filters.parameters)):
         tx.check_cancelled()
-        named = (row["workspace_norm"], row["name_norm"])
-        if named in names or not is_name_available(tx, versioned, row):
+        full_name = (row["workspace_norm"], row["name_norm"])
+        if full_name in names or not is_name_available(tx, versioned, row):
             skipped.append({"id": row["id"], "code": "NAME_ALREADY_EXISTS"})
             continue
         chosen.append(row)
         if row["name_norm"] is not None:
-            names.add(named)
+            names.add(full_name)
     for row in reversed(chosen):
         _clear_deletion(tx, versioned, row["id"])
     if chosen:  # otherwise the filter is any text of the caller
         tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    workspace = {"workspace": given["workspace"]} if given.get("workspace") else {}
+    workspace = {"workspace": filter_values["workspace"]} if filter_values.get("workspace") else {}
     return {"restored_count": len(chosen), "skipped": skipped, **workspace, **_findings(tx, versioned, chosen)}
 
 

@@ -58,12 +58,12 @@ class Versioned:
         """Columns that also change without a new version; diffs of versions leave them out."""
         self.visible_condition = visible_condition
         """A condition for rows to be changed, beside not being deleted; `:now` is the time."""
-        kept = dict.fromkeys(_CONTENT, "null") | {archived: column for column, archived in columns.items()}
+        archived_columns = dict.fromkeys(_CONTENT, "null") | {archived: column for column, archived in columns.items()}
         self._archive = (
             "insert into versions (family, subject, version, at, tool, origin, superseded_at, workspace_raw, name_raw,"
-            f" chars, {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
+            f" chars, {', '.join(archived_columns)}) select '{self.family}', row_id, version, version_at, version_tool,"
             f" version_origin, greatest(version_at, :moss_now), workspace_raw, name_raw, {chars},"
-            f" {', '.join(kept.values())}"
+            f" {', '.join(archived_columns.values())}"
             f" from {rows.table} {{where}} on conflict (family, subject, version) do nothing"
         )
         self._of_row = f"family = '{self.family}' and subject = (select row_id from {rows.table} where id = :id)"
@@ -152,8 +152,8 @@ class Versioned:
 
     def count(self, tx: ReadTransaction, row: dict[str, Any]) -> int:
         """Return the number of earlier versions, without the current one."""
-        found: int = tx.value(f"select count(*) from versions where {self._of_row}", {"id": row["id"]})
-        return found
+        number: int = tx.value(f"select count(*) from versions where {self._of_row}", {"id": row["id"]})
+        return number
 
     def version_at(
         self, tx: ReadTransaction, row: dict[str, Any], *, version: int | None, as_of: int | None
@@ -170,8 +170,8 @@ class Versioned:
             return row
         else:
             chosen, values = "version = :version", {"id": row["id"], "version": version}
-        found = tx.row(f"{self._read} and {chosen} order by version desc limit 1", values)
-        old = None if found is None else self._to_dict(found)
+        version_row = tx.row(f"{self._read} and {chosen} order by version desc limit 1", values)
+        old = None if version_row is None else self._to_dict(version_row)
         if old is None or old["erased"]:
             raise self._version_not_found(tx, row, version, erased=old is not None)
         content = self.content(old)
@@ -195,7 +195,7 @@ class Versioned:
             rows=1,
             versions=len(earlier),
             vectors=tx.vectors_of(self.family, [number]),
-            texts=[*texts, *(text for _, *said in earlier for text in said)],
+            texts=[*texts, *(text for _, *title_and_text in earlier for text in title_and_text)],
             row_versions=[(self.rows.table, number), *(("versions", version) for version, *_ in earlier)],
         )
 
@@ -222,14 +222,14 @@ class Versioned:
     def _version_not_found(
         self, tx: ReadTransaction, row: dict[str, Any], version: int | None, *, erased: bool
     ) -> MossError:
-        found = tx.value(f"select min(version) from versions where {self._of_row}", {"id": row["id"]})
-        oldest = row["version"] if found is None else found
+        oldest_archived = tx.value(f"select min(version) from versions where {self._of_row}", {"id": row["id"]})
+        oldest = row["version"] if oldest_archived is None else oldest_archived
         label = "version of that time" if version is None else f"version {version}"
-        said = f"the {label} of this {self.family} was erased" if erased else f"this {self.family} has no {label}"
-        there = f"versions {oldest} to {row['version']}" if oldest < row["version"] else f"version {oldest} only"
+        problem = f"the {label} of this {self.family} was erased" if erased else f"this {self.family} has no {label}"
+        existing = f"versions {oldest} to {row['version']}" if oldest < row["version"] else f"version {oldest} only"
         return MossError(
             "NOT_FOUND",
-            f"{said}; it has {there}",
+            f"{problem}; it has {existing}",
             details={"oldest": oldest, "newest": row["version"]},
             recovery=next_call("moss_history", {"type": self.family, "id": row["id"]}, "lists its versions"),
         )
@@ -243,8 +243,8 @@ def refuse_another_version(versioned: Versioned, row: dict[str, Any], expected: 
 
 def version_mismatch(versioned: Versioned, row: dict[str, Any], expected: int) -> MossError:
     actual, family = row["version"], versioned.family
-    named = bool(row["name_raw"])
-    address = Address(None, row["workspace_raw"], row["name_raw"]) if named else Address(row["id"], None, None)
+    has_name = bool(row["name_raw"])
+    address = Address(None, row["workspace_raw"], row["name_raw"]) if has_name else Address(row["id"], None, None)
     return MossError(
         "VERSION_MISMATCH",
         f"{address.as_text()} is at version {actual}, not {expected}; fetch it, apply your change to what is there now "

@@ -59,15 +59,15 @@ def workspaces_of(tx: ReadTransaction, family: str) -> list[str]:
 
 def spelled_workspaces(tx: ReadTransaction) -> dict[str, tuple[str, list[str]]]:
     """Return the last spelling of each workspace and its enabled families, by one statement for each family."""
-    found: dict[str, tuple[str, list[str]]] = {}
+    workspaces: dict[str, tuple[str, list[str]]] = {}
     for family in (*_SPELLED_BY, *(WORKSPACE_TABLES.keys() - _SPELLED_BY.keys())):
         if family in tx.config.disabled_types:
             continue
         spelled = _SPELLED[_SPELLED_BY.get(family, "workspaces")].replace(":workspace", "found.workspace_norm")
         statement = _NAMES.format(table=WORKSPACE_TABLES[family], more=f", ({spelled})")
         for workspace, spelling in tx.stream(statement, {"limit": MAX_WORKSPACES}):
-            found.setdefault(workspace, (spelling or workspace, []))[1].append(family)
-    return found
+            workspaces.setdefault(workspace, (spelling or workspace, []))[1].append(family)
+    return workspaces
 
 
 def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:
@@ -78,9 +78,9 @@ def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:
 def latest_spelling(tx: ReadTransaction, workspace_norm: str) -> str:
     """Return the spelling of a workspace that was written last."""
     for statement in _SPELLED.values():
-        found = tx.value(statement, {"workspace": workspace_norm})
-        if found is not None:
-            return str(found)
+        spelling = tx.value(statement, {"workspace": workspace_norm})
+        if spelling is not None:
+            return str(spelling)
     return workspace_norm
 
 
@@ -94,11 +94,11 @@ def similar_workspaces(workspace_norm: str, known: set[str]) -> list[str]:
     """Return the known workspaces most similar to this one, closest first; at most a third of the letters differs."""
     distance = distance_to(workspace_norm)
     ranked = []
-    for other in known - {workspace_norm}:
-        bound = max_distance(len(workspace_norm), len(other))
-        if abs(len(other) - len(workspace_norm)) <= bound and (apart := distance(other)) <= bound:
-            ranked.append((apart, other))
-    return [other for _, other in sorted(ranked)[:MOST_NEAREST]]
+    for candidate in known - {workspace_norm}:
+        bound = max_distance(len(workspace_norm), len(candidate))
+        if abs(len(candidate) - len(workspace_norm)) <= bound and (apart := distance(candidate)) <= bound:
+            ranked.append((apart, candidate))
+    return [candidate for _, candidate in sorted(ranked)[:MOST_NEAREST]]
 
 
 def note_new_workspace(tx: Transaction, workspace_norm: str) -> None:

@@ -57,11 +57,11 @@ def find_unembedded(tx: ReadTransaction, docs: Sequence[int], model: str, other_
     """Return those of the documents that have no vector of this model."""
     among = tx.sql_in("doc", "moss_docs")
     values = {"moss_docs": list(docs)}
-    found = _column(tx, f"select doc from unembedded where {among}", values)
+    missing_docs = _column(tx, f"select doc from unembedded where {among}", values)
     if other_models:
         sql = f"select doc from vectors where {among} and model <> :moss_model"
-        found += _column(tx, sql, {**values, "moss_model": model})
-    return set(found)
+        missing_docs += _column(tx, sql, {**values, "moss_model": model})
+    return set(missing_docs)
 
 
 def embed_pending(
@@ -106,13 +106,13 @@ def _read_texts(tx: ReadTransaction, docs: list[int]) -> Iterator[tuple[int, Tex
     """Yield each document that exists with its title and body, read in batches."""
     for start in range(0, len(docs), BATCH):
         part = docs[start : start + BATCH]
-        found = texts_of(tx, part)
-        yield from ((doc, found[doc]) for doc in part if doc in found)
+        texts = texts_of(tx, part)
+        yield from ((doc, texts[doc]) for doc in part if doc in texts)
 
 
 def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, Text]:
     """Return the title and body of each of these documents that is not deleted."""
-    found = {}
+    texts = {}
     for source in SEARCH_SOURCES.values():
         rows = rows_in_source(source, docs)
         if not rows:
@@ -122,8 +122,8 @@ def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, Text]:
             f" and {tx.sql_in('row_id', 'moss_rows')}"
         )
         for doc, title, body in tx.rows(sql, {"moss_rows": rows}):
-            found[doc] = (title or "", body or "")
-    return found
+            texts[doc] = (title or "", body or "")
+    return texts
 
 
 def save(
@@ -178,17 +178,17 @@ def index(
     if rebuild:
         _queue_all(engine, call, timeout_s)
         matrix.clear_cache()
-    done = 0
+    computed = 0
     total: int | None = None
     while True:
-        batch, left = _next_batch(engine, call, model.name, BATCH if most is None else min(BATCH, most - done))
-        total = done + left if total is None else max(total, done + left)
+        batch, remaining = _next_batch(engine, call, model.name, BATCH if most is None else min(BATCH, most - computed))
+        total = computed + remaining if total is None else max(total, computed + remaining)
         if call.progress is not None:
-            call.progress(done, total)
+            call.progress(computed, total)
         if not batch:
-            return done, left
+            return computed, remaining
         _embed_batch(engine, call, model, matrix, batch, timeout_s)
-        done += len(batch)
+        computed += len(batch)
 
 
 def _embed_batch(
@@ -221,10 +221,10 @@ def _next_batch(engine: VectorEngine, call: CallContext, name: str, size: int) -
         source = "select seq, doc from unembedded"
         if tx.row("select 1 from vectors where model <> :moss_model limit 1", model):
             source += " union all select -seq, doc from vectors where model <> :moss_model"
-        left = _column(tx, f"select count(*) from ({source}) as waits", model)[0]
+        remaining = _column(tx, f"select count(*) from ({source}) as waits", model)[0]
         docs = _column(tx, f"select doc from ({source}) as waits order by seq desc limit {size}", model)
         texts = texts_of(tx, docs)
-        return [(doc, texts.get(doc, ("", ""))) for doc in docs], left
+        return [(doc, texts.get(doc, ("", ""))) for doc in docs], remaining
     finally:
         tx.rollback()
         tx.release()

@@ -42,11 +42,11 @@ class Expression:
 
 def parse_tokens(tokens: list[Token]) -> tuple[Operand | Expression | None, bool]:
     """Return the syntax tree of the tokens, and True if it must *not* match."""
-    found = _Parser(tokens).parse_or(0)
-    if found is None:
+    parsed = _Parser(tokens).parse_or(0)
+    if parsed is None:
         return None, False
-    _check_cost(found.node)
-    return found.node, found.excludes
+    _check_cost(parsed.node)
+    return parsed.node, parsed.excludes
 
 
 class _Parsed:
@@ -64,46 +64,46 @@ class _Parser:
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
-        self.at = 0
+        self.position = 0
 
     def kind(self) -> str:
-        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
+        return self.tokens[self.position].kind if self.position < len(self.tokens) else ""
 
     def parse_or(self, nesting: int) -> _Parsed | None:
         parts = [self.parse_and(nesting)]
         while self.kind() == "OR":
-            self.at += 1
+            self.position += 1
             parts.append(self.parse_and(nesting))
-        found = [part for part in parts if part is not None]
-        if len(found) > 1 and any(part.excludes for part in found):
+        operands = [part for part in parts if part is not None]
+        if len(operands) > 1 and any(part.excludes for part in operands):
             raise invalid_request("`query` has OR with NOT, which would find nearly everything; use `a NOT b` instead")
-        if len(found) > 1:
-            return _Parsed(_join("OR", [part.node for part in found]))
-        return found[0] if found else None
+        if len(operands) > 1:
+            return _Parsed(_join("OR", [part.node for part in operands]))
+        return operands[0] if operands else None
 
     def parse_and(self, nesting: int) -> _Parsed | None:
         """Parse a chain of AND and NOT."""
         parts = [self.parse_not(nesting)]
         while self.kind() in ("AND", "NOT"):
             if self.kind() == "AND":
-                self.at += 1
+                self.position += 1
             parts.append(self.parse_not(nesting))
         return _all_of(parts)
 
     def parse_not(self, nesting: int) -> _Parsed | None:
         negations = 0
         while self.kind() == "NOT":
-            self.at += 1
+            self.position += 1
             negations += 1
-        found = self.parse_adjacent(nesting)
-        if found is not None and negations % 2:
-            return _Parsed(found.node, excludes=not found.excludes)
-        return found
+        operand = self.parse_adjacent(nesting)
+        if operand is not None and negations % 2:
+            return _Parsed(operand.node, excludes=not operand.excludes)
+        return operand
 
     def parse_adjacent(self, nesting: int) -> _Parsed | None:
         """Parse adjacent operands, all of which must match."""
         if self.kind() in ("", "AND", "OR", ")"):
-            raise invalid_request(_missing_operand(self.tokens, self.at))
+            raise invalid_request(_missing_operand(self.tokens, self.position))
         parts: list[_Parsed | None] = []
         while self.kind() in ("word", "phrase", "prefix", "("):
             parts.append(self.parse_group(nesting) if self.kind() == "(" else self.parse_operand())
@@ -112,14 +112,14 @@ class _Parser:
     def parse_group(self, nesting: int) -> _Parsed | None:
         if nesting >= MAX_NESTING:
             raise invalid_request(f"`query` nests parentheses more than {MAX_NESTING} deep; flatten it")
-        self.at += 1
-        found = self.parse_or(nesting + 1)
-        self.at += 1
-        return found
+        self.position += 1
+        group = self.parse_or(nesting + 1)
+        self.position += 1
+        return group
 
     def parse_operand(self) -> _Parsed | None:
-        token = self.tokens[self.at]
-        self.at += 1
+        token = self.tokens[self.position]
+        self.position += 1
         operand = _make_operand(token.text, prefix=token.kind == "prefix")
         return None if operand is None else _Parsed(operand)
 
@@ -149,13 +149,13 @@ def _all_of(parts: list[_Parsed | None]) -> _Parsed | None:
 def _join(operator: str, parts: list[Operand | Expression]) -> Operand | Expression:
     """Join nodes by AND or OR into one flat node without duplicate operands."""
     flat: list[Operand | Expression] = []
-    seen = set()
+    seen_keys = set()
     for part in parts:
         inner = part.parts if isinstance(part, Expression) and part.operator == operator else [part]
         for node in inner:
             key = (node.words, node.prefix) if isinstance(node, Operand) else node
-            if key not in seen:
-                seen.add(key)
+            if key not in seen_keys:
+                seen_keys.add(key)
                 flat.append(node)
     return flat[0] if len(flat) == 1 else Expression(operator, flat)
 
@@ -172,12 +172,12 @@ def negated_nodes(node: Operand | Expression) -> list[Operand | Expression]:
     """Return every operand of a NOT, at any depth."""
     if isinstance(node, Operand):
         return []
-    found = [part for inner in node.parts for part in negated_nodes(inner)]
-    return [*found, *node.parts[1:]] if node.operator == "NOT" else found
+    negated = [part for inner in node.parts for part in negated_nodes(inner)]
+    return [*negated, *node.parts[1:]] if node.operator == "NOT" else negated
 
 
-def _missing_operand(tokens: list[Token], at: int) -> str:
-    near = tokens[at - 1].text if at else tokens[at].text
+def _missing_operand(tokens: list[Token], position: int) -> str:
+    near = tokens[position - 1].text if position else tokens[position].text
     if near == "(":
         return "`query` has empty parentheses; put something to look for between them, or quote them"
     return f"`query` has {near} without something to look for on each side; add it, or write {near.lower()} as a word"

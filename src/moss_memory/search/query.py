@@ -83,11 +83,11 @@ def parse_any(terms: list[str]) -> Query:
     terms = [term for term in terms if term.strip()]
     if len(terms) == 1:
         return parse_query(terms[0])
-    found = [find_tokens(term) for term in terms]
-    if all(token.is_text for tokens in found for token in tokens):
+    token_lists = [find_tokens(term) for term in terms]
+    if all(token.is_text for tokens in token_lists for token in tokens):
         return _parse_question(text)
     joined: list[Token] = []
-    for term, tokens in zip(terms, found, strict=True):
+    for term, tokens in zip(terms, token_lists, strict=True):
         if all(token.is_text for token in tokens):
             words = [Token("word", word) for word in _parse_question(term).words]
             tokens = [token for word in words for token in (Token("OR", "OR"), word)][1:]
@@ -138,31 +138,31 @@ def _check(text: str) -> None:
 def find_tokens(text: str) -> list[Token]:
     """Split a query into tokens; refuse an unbalanced parenthesis, or an unbalanced quote in a short query."""
     tokens: list[Token] = []
-    at = 0
-    while at < len(text):
-        char = text[at]
+    offset = 0
+    while offset < len(text):
+        char = text[offset]
         if char.isspace():
-            at += 1
+            offset += 1
         elif char == '"':
-            phrase, at = _read_phrase(text, at)
+            phrase, offset = _read_phrase(text, offset)
             if phrase is not None:
                 tokens.append(phrase)
         elif char in "()":
             tokens.append(Token(char, char))
-            at += 1
+            offset += 1
         else:
-            end = _end_of_word(text, at)
-            tokens.append(_word_token(text[at:end]))
-            at = end
+            end = _end_of_word(text, offset)
+            tokens.append(_word_token(text[offset:end]))
+            offset = end
     _pair_parentheses(tokens)
     return tokens
 
 
 def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
     """Return the phrase that begins here, or None if its quote is unbalanced, and the offset of the next token."""
-    at = start + 1
+    offset = start + 1
     while True:
-        end = text.find('"', at)
+        end = text.find('"', offset)
         if end < 0:
             if is_long(text):
                 return None, start + 1
@@ -171,7 +171,7 @@ def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
             )
         if text[end + 1 : end + 2] != '"':
             break
-        at = end + 2
+        offset = end + 2
     starred = text[end + 1 : end + 2] == "*"
     inside = text[start + 1 : end].replace('""', " ")
     return Token("prefix" if starred else "phrase", inside), end + 1 + starred
@@ -187,17 +187,17 @@ def is_long(text: str) -> bool:
 def _end_of_word(text: str, start: int) -> int:
     """Return the end of a run of text: a space, a quote, or a parenthesis that is not part of the text."""
     depth = 0
-    for at in range(start, len(text)):
-        char = text[at]
+    for offset in range(start, len(text)):
+        char = text[offset]
         if char.isspace() or char == '"':
-            return at
+            return offset
         if char == "(":
-            if text[start:at] in OPERATORS:
-                return at
+            if text[start:offset] in OPERATORS:
+                return offset
             depth += 1
         elif char == ")":
             if depth == 0:
-                return at
+                return offset
             depth -= 1
     return len(text)
 

@@ -178,7 +178,7 @@ def _rank_both(
     def find_best(most: int) -> tuple[list[tuple[tuple[float, float], int]], int]:
         least = np.partition(scores, -most)[-most] if len(scores) > most else -np.inf
         best = np.flatnonzero(scores >= least).tolist()
-        best_lexical = [((float(scores[at]), lexical[at][1]), lexical[at][0]) for at in best]
+        best_lexical = [((float(scores[index]), lexical[index][1]), lexical[index][0]) for index in best]
         return [hit for hit in best_lexical + semantic if hit[0][0] >= least], total
 
     ranked, _ = best_page(find_best, request, filters)

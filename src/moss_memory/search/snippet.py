@@ -53,15 +53,15 @@ class Matcher:
             patterns = [_bounded(word, "(?![0-9a-z])") for word in words]
             patterns += [_bounded(prefix, "") for prefix in self._prefixes]
             self._rough = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
-        found = [match.start() for pattern in self._rough if (match := pattern.search(text))]
-        return max(found, default=None)
+        first_offsets = [match.start() for pattern in self._rough if (match := pattern.search(text))]
+        return max(first_offsets, default=None)
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Return every matched word with its character offsets, as `(start, end, word)`, in order."""
         if self._phrases_by_first_word:
             words = word_offsets(text)
             in_phrases = self._phrase_words(words)
-            return [word for at, word in enumerate(words) if at in in_phrases or self._is_word(word[2])]
+            return [word for index, word in enumerate(words) if index in in_phrases or self._is_word(word[2])]
         if text.isascii():
             return self._in_ascii(text, 0)
         return [word for part, start in _parts(text) for word in self._in_part(part, start)]
@@ -77,31 +77,31 @@ class Matcher:
         Searching for a few words takes a third of the time of splitting the whole text into words.
         """
         text = text.lower()
-        found: dict[int, tuple[int, int, str]] = {}
+        matches_by_offset: dict[int, tuple[int, int, str]] = {}
         for words, is_prefix in ((self._words, False), (self._prefixes, True)):
             for word in words:
-                at = text.find(word)
-                while at >= 0:
-                    end = at + len(word)
+                offset = text.find(word)
+                while offset >= 0:
+                    end = offset + len(word)
                     while is_prefix and text[end : end + 1].isalnum():
                         end += 1
-                    if not (text[end : end + 1].isalnum() or text[at - 1 : at].isalnum()):
-                        found[at] = (at + start, end + start, text[at:end])
-                    at = text.find(word, end)
-        return [found[at] for at in sorted(found)]
+                    if not (text[end : end + 1].isalnum() or text[offset - 1 : offset].isalnum()):
+                        matches_by_offset[offset] = (offset + start, end + start, text[offset:end])
+                    offset = text.find(word, end)
+        return [matches_by_offset[offset] for offset in sorted(matches_by_offset)]
 
     def _is_word(self, word: str) -> bool:
         return word in self._words or word.startswith(self._prefixes)
 
     def _phrase_words(self, words: list[tuple[int, int, str]]) -> set[int]:
         """Return the positions of words that are part of a matched phrase."""
-        found: set[int] = set()
-        for at, (_, _, first) in enumerate(words):
+        positions: set[int] = set()
+        for position, (_, _, first) in enumerate(words):
             for operand in self._phrases_by_first_word.get(first, ()):
                 size = len(operand.words)
-                if _is_phrase(operand, [word for _, _, word in words[at : at + size]]):
-                    found.update(range(at, at + size))
-        return found
+                if _is_phrase(operand, [word for _, _, word in words[position : position + size]]):
+                    positions.update(range(position, position + size))
+        return positions
 
 
 def _bounded(word: str, end: str) -> str:
@@ -114,14 +114,14 @@ def _parts(text: str) -> Iterator[tuple[str, int]]:
 
     No word crosses the end of a line.
     """
-    done = 0
-    for other in _NON_ASCII.finditer(text):
-        if other.start() >= done:
-            line = text.rfind("\n", done, other.start()) + 1 or done
-            yield text[done:line], done
-            done = text.find("\n", other.end()) + 1 or len(text)
-            yield text[line:done], line
-    yield text[done:], done
+    part_start = 0
+    for match in _NON_ASCII.finditer(text):
+        if match.start() >= part_start:
+            line = text.rfind("\n", part_start, match.start()) + 1 or part_start
+            yield text[part_start:line], part_start
+            part_start = text.find("\n", match.end()) + 1 or len(text)
+            yield text[line:part_start], line
+    yield text[part_start:], part_start
 
 
 def _is_phrase(operand: Operand, words: list[str]) -> bool:
@@ -137,36 +137,36 @@ def snippet(text: str, matcher: Matcher, *, offset: int = 0, size_chars: int = S
     The part with the most matches is chosen, or the part at `offset` if there are no matches. The text is escaped, so
     every `<b>` is a match; cuts fall between characters.
     """
-    found = _find_matches(text, matcher, offset)
-    first, last = _find_densest_span(found, size_chars) if found else (offset, offset)
+    matches = _find_matches(text, matcher, offset)
+    first, last = _find_densest_span(matches, size_chars) if matches else (offset, offset)
     start, end = _choose_window(text, first, last, size_chars)
     parts = ["..."] if start else []
-    at = start
-    for match_start, match_end in _merge_overlaps(found):
+    copied_end = start
+    for match_start, match_end in _merge_overlaps(matches):
         shown_from, shown_to = max(match_start, start), min(match_end, end)
         if shown_from < shown_to:
-            parts.append(text[at:shown_from].translate(_ESCAPES))
+            parts.append(text[copied_end:shown_from].translate(_ESCAPES))
             parts.append(f"<b>{text[shown_from:shown_to].translate(_ESCAPES)}</b>")
-            at = shown_to
-    parts.append(text[at:end].translate(_ESCAPES))
+            copied_end = shown_to
+    parts.append(text[copied_end:end].translate(_ESCAPES))
     if end < len(text):
         parts.append("...")
     return "".join(parts)
 
 
 def _find_matches(text: str, matcher: Matcher, offset: int) -> list[tuple[int, int, str]]:
-    """Return the matches in a text; in a long one, those around the first occurrence of its last found word."""
+    """Return the matches in a text; in a long one, those around the first occurrence of its last matching word."""
     if len(text) <= _SCANNED_CHARS:
         return matcher.matches(text)
-    found = matcher.find_rough(text)
-    start = max(0, (offset if found is None else found) - _SCANNED_CHARS // 2)
+    rough_offset = matcher.find_rough(text)
+    start = max(0, (offset if rough_offset is None else rough_offset) - _SCANNED_CHARS // 2)
     part = text[start : start + _SCANNED_CHARS]
     return [(first + start, last + start, word) for first, last, word in matcher.matches(part)]
 
 
-def _merge_overlaps(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
+def _merge_overlaps(matches: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for start, end, _ in found:
+    for start, end, _ in matches:
         if spans and start < spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
@@ -174,16 +174,16 @@ def _merge_overlaps(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
     return spans
 
 
-def _find_densest_span(found: list[tuple[int, int, str]], size_chars: int) -> tuple[int, int]:
+def _find_densest_span(matches: list[tuple[int, int, str]], size_chars: int) -> tuple[int, int]:
     """Return the span that fits and contains the most distinct matched words, then the most matches."""
     best = (0, 0)
     span = (0, 0)
     counts: dict[str, int] = {}
     left = 0
-    for right, (_, end, word) in enumerate(found):
+    for right, (_, end, word) in enumerate(matches):
         counts[word] = counts.get(word, 0) + 1
-        while left < right and end - found[left][0] > size_chars - 2 * _LEAD_CHARS:
-            gone = found[left][2]
+        while left < right and end - matches[left][0] > size_chars - 2 * _LEAD_CHARS:
+            gone = matches[left][2]
             left += 1
             counts[gone] -= 1
             if not counts[gone]:
@@ -191,7 +191,7 @@ def _find_densest_span(found: list[tuple[int, int, str]], size_chars: int) -> tu
         weight = (len(counts), right - left + 1)
         if weight > best:
             best = weight
-            span = (found[left][0], end)
+            span = (matches[left][0], end)
     return span
 
 
@@ -236,31 +236,31 @@ def _without_open_marker(text: str, end: int, bound: int) -> int:
     return end
 
 
-def _gap_after(text: str, at: int, bound: int) -> int:
-    """Return the first start of a word from here on if one is near, else the next whole character."""
-    for here in range(at, min(at + _SNAP_CHARS, bound) + 1):
-        if text[here - 1].isspace() and not text[here].isspace():
-            return here
-    while at < bound and not _between_characters(text, at):
-        at += 1
-    return at
+def _gap_after(text: str, cut: int, bound: int) -> int:
+    """Return the first start of a word from `cut` on if one is near, else the next whole character."""
+    for offset in range(cut, min(cut + _SNAP_CHARS, bound) + 1):
+        if text[offset - 1].isspace() and not text[offset].isspace():
+            return offset
+    while cut < bound and not _between_characters(text, cut):
+        cut += 1
+    return cut
 
 
-def _gap_before(text: str, at: int, bound: int) -> int:
-    """Return the last end of a word up to here if one is near, else the end of the last whole character."""
-    for here in range(at, max(at - _SNAP_CHARS, bound) - 1, -1):
-        if text[here].isspace() and not text[here - 1].isspace():
-            return here
-    while at > bound and not _between_characters(text, at):
-        at -= 1
-    return at
+def _gap_before(text: str, cut: int, bound: int) -> int:
+    """Return the last end of a word up to `cut` if one is near, else the end of the last whole character."""
+    for offset in range(cut, max(cut - _SNAP_CHARS, bound) - 1, -1):
+        if text[offset].isspace() and not text[offset - 1].isspace():
+            return offset
+    while cut > bound and not _between_characters(text, cut):
+        cut -= 1
+    return cut
 
 
-def _between_characters(text: str, at: int) -> bool:
+def _between_characters(text: str, cut: int) -> bool:
     """Return True if a cut here separates no combining mark or joined emoji from its character."""
     import unicodedata  # needed only if no gap is near
 
-    after, before = text[at], text[at - 1]
+    after, before = text[cut], text[cut - 1]
     if before == _JOINER or after == _JOINER or before == "\r":
         return False
     return unicodedata.category(after)[0] != "M" and unicodedata.category(after) != "Sk"

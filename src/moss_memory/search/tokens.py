@@ -56,29 +56,29 @@ def question_words(text: str) -> list[str]:
 
 def word_offsets(text: str) -> list[tuple[int, int, str]]:
     """Return every word of a text with its character offsets, as `(start, end, word)`; bigrams overlap."""
-    found: list[tuple[int, int, str]] = []
-    at = 0
+    words: list[tuple[int, int, str]] = []
+    run_end = 0
     for run in find_runs(text):
         start, end = run.span()
-        found += _offsets_in(text, at, start)
-        found += [(here, min(here + 2, end), text[here : min(here + 2, end)]) for here in range(start, end)]
-        at = end
-    return found + _offsets_in(text, at, len(text))
+        words += _offsets_in(text, run_end, start)
+        words += [(offset, min(offset + 2, end), text[offset : min(offset + 2, end)]) for offset in range(start, end)]
+        run_end = end
+    return words + _offsets_in(text, run_end, len(text))
 
 
 def _offsets_in(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
     """Return the words of a part of a text that contains no bigrams, with their character offsets."""
     data = text[start:end].encode()
-    found = _word_spans(data)
+    spans = _word_spans(data)
     if len(data) > end - start:
-        found = _to_character_offsets(data, found)
-    return [(start + first, start + last, word) for first, last, word in found] if start else found
+        spans = _to_character_offsets(data, spans)
+    return [(start + first, start + last, word) for first, last, word in spans] if start else spans
 
 
-def _to_character_offsets(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def _to_character_offsets(data: bytes, byte_spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     result = []
     byte = char = 0
-    for start, end, word in found:
+    for start, end, word in byte_spans:
         char += len(data[byte:start].decode())
         size = len(data[start:end].decode())
         result.append((char, char + size, word))
@@ -123,7 +123,7 @@ def _may_contain_cjk(text: str) -> bool:
 
 
 def _bigrams(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run))]
+    return [run[offset : offset + 2] for offset in range(len(run))]
 
 
 @functools.cache
@@ -135,25 +135,25 @@ def _run_pattern() -> re.Pattern[str]:
 
 def _split_words(text: str) -> list[str]:
     """Return the words of a text in order, folded and without diacritics."""
-    found: list[str] = _tokenizers()[0](
+    words: list[str] = _tokenizers()[0](
         text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
-    return found
+    return words
 
 
 def _word_spans(data: bytes) -> list[tuple[int, int, str]]:
     """Return every word of a text with its byte range: `(start, end, word)`."""
-    found: list[tuple[int, int, str]] = _tokenizers()[0](
+    spans: list[tuple[int, int, str]] = _tokenizers()[0](
         data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False
     )
-    return found
+    return spans
 
 
 def _porter_stems(words: Iterable[str]) -> list[str]:
-    found: list[str] = _tokenizers()[1](
+    stems: list[str] = _tokenizers()[1](
         " ".join(words).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
-    return found
+    return stems
 
 
 @functools.cache
@@ -178,11 +178,11 @@ class WordRange:
 
 def forms_of(spans: Sequence[WordRange], rows: Sequence[list[Any]]) -> list[list[Any]]:
     """Return those of the rows of each range whose first column, a word of that range, has its stem."""
-    words = [row[0] for span, some in zip(spans, rows, strict=True) if not span.is_single for row in some]
+    words = [row[0] for span, range_rows in zip(spans, rows, strict=True) if not span.is_single for row in range_rows]
     stems = iter(stems_of(words))
     return [
-        some if span.is_single else [row for row in some if next(stems) == span.stem]
-        for span, some in zip(spans, rows, strict=True)
+        range_rows if span.is_single else [row for row in range_rows if next(stems) == span.stem]
+        for span, range_rows in zip(spans, rows, strict=True)
     ]
 
 

@@ -154,9 +154,9 @@ class ChunkVectors:
 
         if self._order is None:
             self._order = np.argsort(self.docs)
-        at = np.searchsorted(self.docs, docs, sorter=self._order)
-        found = self._order[np.minimum(at, len(self.docs) - 1)]
-        return np.where(self.docs[found] == docs, found, -1)
+        places = np.searchsorted(self.docs, docs, sorter=self._order)
+        indexes = self._order[np.minimum(places, len(self.docs) - 1)]
+        return np.where(self.docs[indexes] == docs, indexes, -1)
 
     def nearest_offset(self, position: int, question: Vectors) -> int:
         """Return the offset of the most similar chunk of a document in its text."""
@@ -169,9 +169,9 @@ class ChunkVectors:
         quantized = _quantize(question)
         wide = quantized.astype(np.float32)
         products = np.empty(end - start, dtype=np.float64)
-        for at in range(start, end, _BLOCK):
-            block = self.vectors[at : min(end, at + _BLOCK)]
-            products[at - start : at - start + len(block)] = block.astype(np.float32) @ wide
+        for block_start in range(start, end, _BLOCK):
+            block = self.vectors[block_start : min(end, block_start + _BLOCK)]
+            products[block_start - start : block_start - start + len(block)] = block.astype(np.float32) @ wide
         return products / self.norms[start:end] / float(_norms(quantized))
 
 
@@ -204,20 +204,20 @@ class Similarities:
         """Return the similarities of documents; 0 if one has no vector."""
         import numpy as np
 
-        found = np.zeros(len(docs))
+        similarities = np.zeros(len(docs))
         for part, values in zip(self._parts, self._values, strict=True):
-            at = part.positions(docs)
-            found = np.where(at < 0, found, values[at])
-        return found
+            positions = part.positions(docs)
+            similarities = np.where(positions < 0, similarities, values[positions])
+        return similarities
 
     def offset(self, doc: int) -> int:
         """Return the offset of a document's most similar chunk in its text; 0 if it has no vector."""
         import numpy as np
 
         for part in self._parts:
-            at = int(part.positions(np.array([doc]))[0])
-            if at >= 0:
-                return part.nearest_offset(at, self._question)
+            position = int(part.positions(np.array([doc]))[0])
+            if position >= 0:
+                return part.nearest_offset(position, self._question)
         return 0
 
 
@@ -233,40 +233,40 @@ class VectorMatrix:
         self._reset("", None)
 
     def _reset(self, model: str, identity: object) -> None:
-        self._of = (model, identity)
+        self._loaded_for = (model, identity)
         self._parts: list[ChunkVectors] = []
-        self._seen = 0
-        self._others: set[int] = set()
+        self._position = 0
+        self._other_seqs: set[int] = set()
 
     @property
     def other_models(self) -> bool:
         """True if there are vectors of another model, whose documents have to be embedded again."""
-        return bool(self._others)
+        return bool(self._other_seqs)
 
     def read(self, rows: VectorRows, model: Embedder, identity: object) -> list[ChunkVectors]:
         """Update the chunks from the database and return those that the transaction sees."""
         with self._lock:
-            if self._of != (model.name, identity):
+            if self._loaded_for != (model.name, identity):
                 self._reset(model.name, identity)
-            seen, count = rows.state()
-            self._add_new(rows.since(self._seen, model.name, model.dimensions + _START_BYTES), model)
-            self._seen = max(seen, self._seen)
-            if sum(len(part.docs) for part in self._parts) + len(self._others) > count:
+            position, count = rows.state()
+            self._add_new(rows.since(self._position, model.name, model.dimensions + _START_BYTES), model)
+            self._position = max(position, self._position)
+            if sum(len(part.docs) for part in self._parts) + len(self._other_seqs) > count:
                 self._drop_deleted(rows)
-                self._seen = seen  # vectors newer than this snapshot were dropped too, and must be read again
-            return rows.seen_by(self._seen, self._parts)
+                self._position = position  # vectors newer than this snapshot were dropped too, and must be read again
+            return rows.seen_by(self._position, self._parts)
 
     def _add_new(self, new: Iterator[tuple[int, int, bytes | None]], model: Embedder) -> None:
         """Append new vectors; merge small parts, so that there are few and little is copied."""
         parts = list(self._parts)
-        known: set[int] | None = None
+        known_seqs: set[int] | None = None
         while rows := list(islice(new, _ROW_BATCH)):
-            if known is None:
-                known = self._others.union(*(part.seqs.tolist() for part in parts))
-            rows = [row for row in rows if row[0] not in known]
+            if known_seqs is None:
+                known_seqs = self._other_seqs.union(*(part.seqs.tolist() for part in parts))
+            rows = [row for row in rows if row[0] not in known_seqs]
             own = [(seq, doc, vector) for seq, doc, vector in rows if vector is not None]
             parts.append(ChunkVectors.of(own, model.dimensions))
-            self._others.update(seq for seq, _, vector in rows if vector is None)
+            self._other_seqs.update(seq for seq, _, vector in rows if vector is None)
             while len(parts) > 1 and 2 * len(parts[-1].vectors) >= len(parts[-2].vectors):
                 last = parts.pop()
                 parts[-1] = parts[-1].concat(last)
@@ -276,7 +276,7 @@ class VectorMatrix:
         import numpy as np
 
         existing = set(rows.numbers())
-        self._others &= existing
+        self._other_seqs &= existing
         parts = []
         for part in self._parts:
             keep = np.array([seq in existing for seq in part.seqs.tolist()], dtype=bool)
@@ -286,14 +286,14 @@ class VectorMatrix:
     def question(self, model: Embedder, text: str) -> Vectors:
         """Return the vector of a question; the last ones are cached for the next page."""
         key = (model.name, text)
-        found = self._questions.get(key)
-        if found is None:
-            found = model.question(text)
+        vector = self._questions.get(key)
+        if vector is None:
+            vector = model.question(text)
             with self._lock:
                 if len(self._questions) >= _MAX_CACHED_QUESTIONS:
                     self._questions.clear()
-                self._questions[key] = found
-        return found
+                self._questions[key] = vector
+        return vector
 
     def embed(self, model: Embedder, doc: int, title: str, text: str) -> bytes | None:
         """Return the encoded chunks of a document, computed or cached; None if it is blank.

@@ -51,7 +51,7 @@ def is_random(value: str, prefix: str = "") -> bool:
 
 def class_changes(value: str) -> int:
     """Count the neighbours of different classes: small letter, capital, digit, other."""
-    classes = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in value]
+    classes = ["a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else "-" for char in value]
     return sum(map(str.__ne__, classes, classes[1:]))
 
 

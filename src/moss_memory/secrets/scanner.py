@@ -72,17 +72,17 @@ def refuse_credentials(config: Config, arguments: dict[str, Any], check: Check |
     """
     if config.allow_secrets:
         return
-    found = findings_in(arguments, check=check)
-    if not found:
+    findings = findings_in(arguments, check=check)
+    if not findings:
         return
-    first = found[0]
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    first = findings[0]
+    rest = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
     raise MossError(
         "SECRET_FOUND",
         f"{first['path']}, line {first['line']}, column {first['column']}, looks like a credential ({first['kind']})"
-        f"{more}; nothing was stored. Replace each value in `details.findings` by the place where it is kept, and send "
+        f"{rest}; nothing was stored. Replace each value in `details.findings` by the place where it is kept, and send "
         "the call again. If it is a false positive, add `allow_secrets: true`",
-        details={"findings": found[:MOST_FINDINGS]},
+        details={"findings": findings[:MOST_FINDINGS]},
     )
 
 
@@ -125,20 +125,20 @@ def redacted(value: str) -> str:
 
 
 def _bare_texts(value: Any) -> list[str]:
-    found: list[str] = []
-    left = [value]
-    while left:
-        part = left.pop()
+    texts: list[str] = []
+    pending = [value]
+    while pending:
+        part = pending.pop()
         if isinstance(part, str):
             if len(part) >= SHORTEST:
-                found.append(part)
+                texts.append(part)
         elif isinstance(part, list):
-            left += part
+            pending += part
         elif isinstance(part, dict):
-            left += part
-            left += part.values()
-            found += [f"{name}={text}" for name, text in part.items() if _is_named(name, text)]
-    return found
+            pending += part
+            pending += part.values()
+            texts += [f"{name}={text}" for name, text in part.items() if _is_named(name, text)]
+    return texts
 
 
 def _is_named(name: Any, value: Any) -> bool:
@@ -160,18 +160,18 @@ def _texts(value: Any, path: str, name: str = "") -> Iterator[tuple[str, str, st
             if len(key) >= SHORTEST:
                 yield path, key, ""
                 shown = redacted(key)
-            named = key if _is_named(key, part) else ""
-            yield from _texts(part, f"{path}.{shown}" if path else shown, named)
+            secret_name = key if _is_named(key, part) else ""
+            yield from _texts(part, f"{path}.{shown}" if path else shown, secret_name)
 
 
 def spans_in(text: str, check: Check | None = None) -> list[Span]:
     """Return the spans and kinds of the credentials in a text, in order, none inside another."""
-    found = sorted(_spans(text, check or _no_check), key=lambda span: (span[0], -span[1], span[2] in _UNSPECIFIC_KINDS))
-    kept: list[Span] = []
-    for span in found:
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
+    spans = sorted(_spans(text, check or _no_check), key=lambda span: (span[0], -span[1], span[2] in _UNSPECIFIC_KINDS))
+    disjoint: list[Span] = []
+    for span in spans:
+        if not disjoint or span[0] >= disjoint[-1][1]:
+            disjoint.append(span)
+    return disjoint
 
 
 def has_any(text: str, check: Check | None = None) -> bool:
@@ -194,8 +194,8 @@ def _spans(text: str, check: Check) -> Iterator[Span]:
     if runs:
         joined = _joined(runs)
         heads = {word[:_LOOKUP_LETTERS] for word in joined.translate(_WORDS).split()}
-        known = _heads()
-        for prefix, kind in [entry for head in heads & known.keys() for entry in known[head]]:
+        kinds_by_head = _heads()
+        for prefix, kind in [entry for head in heads & kinds_by_head.keys() for entry in kinds_by_head[head]]:
             check()
             yield from _prefixed(text, prefix, kind, check)
         yield from _unprefixed(text, runs, check)

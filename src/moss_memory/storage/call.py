@@ -29,7 +29,7 @@ WRITE_TIMEOUT_S = 60.0
 LARGE_BYTES = 64 << 20
 """The size above which a search over a store may take longer than 20 ms."""
 SLICE_S = 0.05
-"""About how long a slice of long work holds the lock."""
+"""The approximate time that a slice of long work holds the lock."""
 ACTOR_MAX_CHARS = 100
 ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in ULID_ALPHABET for second in ULID_ALPHABET]
@@ -124,8 +124,8 @@ class Caller:
         """Return the present origin of changes."""
         code = self._code
         if code is None and self._records_work_tree:
-            found = self.work_tree()
-            code = None if found is None else found.state()
+            tree = self.work_tree()
+            code = None if tree is None else tree.state()
         if self._origin is None or self._origin.code is not code:
             self._origin = Origin(self.actor, code)
         return self._origin
@@ -186,8 +186,8 @@ class ReadTransactionBase:
 
         numbers = [Document(source, row).number for row in rows]
         count = f"select count(*) from vectors where {self.sql_in('doc', 'numbers')}"
-        found: int = self.value(count, {"numbers": numbers})
-        return found
+        vector_count: int = self.value(count, {"numbers": numbers})
+        return vector_count
 
     def commit(self) -> None:
         self.rollback()  # a read has nothing to commit

@@ -107,9 +107,9 @@ def _counters(rows: Rows) -> Iterator[Fault]:
 def _cycles(rows: Rows) -> Iterator[Fault]:
     for table, column, statement in _PARENTS:
         parents = {_key_part(row, 0): _key_part(row, 1) for row in rows(statement)}
-        found, deepest = _find_parent_cycle(parents)
-        if found is not None:
-            yield fault(table, _as_json(found), column, "is part of a cycle")
+        cycle_key, deepest = _find_parent_cycle(parents)
+        if cycle_key is not None:
+            yield fault(table, _as_json(cycle_key), column, "is part of a cycle")
         elif table == "branches" and deepest > DEEPEST:
             yield fault(table, None, column, f"makes a chain of {deepest}, and at most {DEEPEST} are allowed")
     waits: dict[Hashable, list[Hashable]] = {}
@@ -125,15 +125,15 @@ def _find_parent_cycle(parents: dict[Any, Any]) -> tuple[Any, int]:
     depth: dict[Any, int] = {}
     for start in parents:
         path = []
-        at = start
-        seen = set()
-        while at in parents and at not in depth:
-            if at in seen:
-                return at, 0
-            seen.add(at)
-            path.append(at)
-            at = parents[at]
-        length = depth.get(at, 0)
+        node = start
+        visited = set()
+        while node in parents and node not in depth:
+            if node in visited:
+                return node, 0
+            visited.add(node)
+            path.append(node)
+            node = parents[node]
+        length = depth.get(node, 0)
         for key in reversed(path):
             length += 1
             depth[key] = length
@@ -142,19 +142,19 @@ def _find_parent_cycle(parents: dict[Any, Any]) -> tuple[Any, int]:
 
 def _find_cycle(after: dict[Any, list[Any]]) -> Any:
     """Return a key on a cycle, or None."""
-    done: set[Any] = set()
+    finished: set[Any] = set()
     for start in after:
-        open_: dict[Any, Iterator[Any]] = {} if start in done else {start: iter(after[start])}
+        open_: dict[Any, Iterator[Any]] = {} if start in finished else {start: iter(after[start])}
         while open_:
-            at, following = next(reversed(open_.items()))
-            other = next((one for one in following if one not in done), None)
-            if other is None:
-                done.add(at)
-                del open_[at]
-            elif other in open_:
-                return other
+            node, following = next(reversed(open_.items()))
+            successor = next((candidate for candidate in following if candidate not in finished), None)
+            if successor is None:
+                finished.add(node)
+                del open_[node]
+            elif successor in open_:
+                return successor
             else:
-                open_[other] = iter(after.get(other, ()))
+                open_[successor] = iter(after.get(successor, ()))
     return None
 
 
@@ -194,9 +194,9 @@ def _misplaced(rows: Rows) -> Iterator[Fault]:
             yield fault(table, row, "workspace_norm", f"is another than in {target}")
 
 
-def _key_part(row: tuple[Any, ...], which: int) -> Any:
+def _key_part(row: tuple[Any, ...], part: int) -> Any:
     size = len(row) // 2
-    return row[which * size] if size == 1 else tuple(row[which * size : (which + 1) * size])
+    return row[part * size] if size == 1 else tuple(row[part * size : (part + 1) * size])
 
 
 def _as_json(key: Any) -> Any:
@@ -213,7 +213,7 @@ def shorten(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, list):
-        return [shorten(one) for one in value]
+        return [shorten(item) for item in value]
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return str(value)[:100]
@@ -227,8 +227,8 @@ def describe(found: Fault) -> str:
 
 def inconsistent(where: str, found: list[Fault], todo: str) -> MossError:
     """Return the error for a store with inconsistent rows."""
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    shown = "; ".join([describe(one) for one in found[:3]])
+    suffix = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    shown = "; ".join([describe(entry) for entry in found[:3]])
     return MossError(
-        "STORAGE_CORRUPT", f"the rows of {where} are damaged: {shown}{more}. {todo}", details={"faults": found[:100]}
+        "STORAGE_CORRUPT", f"the rows of {where} are damaged: {shown}{suffix}. {todo}", details={"faults": found[:100]}
     )

@@ -73,10 +73,10 @@ class IdempotentCall:
             return None
         tx.begin()
         before = tx.now_ms - KEPT_MS
-        named = {**self._key_columns, "plain": self._plain}
-        if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
+        key_values = {**self._key_columns, "plain": self._plain}
+        if tx.run(sql["claim"], {**key_values, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
             return None
-        row = tx.row(sql["stored_answer"], named)
+        row = tx.row(sql["stored_answer"], key_values)
         assert row is not None, "a key that was not claimed is already stored"
         return self._stored_answer(*row)
 

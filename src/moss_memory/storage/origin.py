@@ -61,8 +61,8 @@ def origin_of_row(row: dict[str, Any]) -> Origin:
     from moss_memory.code_state.work_tree import CodeState
 
     name, key, branch, commit = [row.get(column) or "" for column in COLUMNS[2:]]
-    known = CodeState(name, key, branch, commit) if name or key or branch or commit else None
-    return Origin(row["actor"], known)
+    code = CodeState(name, key, branch, commit) if name or key or branch or commit else None
+    return Origin(row["actor"], code)
 
 
 _cache: dict[str, Origin] = {}
@@ -73,22 +73,22 @@ def find_origin(tx: ReadTransaction, key: str | None) -> Origin | None:
     """Return the origin with this key, None if there is none."""
     if key is None:
         return None
-    found = _cache.get(key)
-    if found is None:
+    origin = _cache.get(key)
+    if origin is None:
         row = tx.row(_SELECT, {"origin_id": key})
         if row is None:
             return None
-        found = origin_of_row(dict(zip(COLUMNS, row, strict=True)))
+        origin = origin_of_row(dict(zip(COLUMNS, row, strict=True)))
         if len(_cache) >= _MAX_CACHED:
             _cache.clear()
-        _cache[key] = found
-    return found
+        _cache[key] = origin
+    return origin
 
 
 def actors_of(tx: ReadTransaction, keys: set[str]) -> dict[str, str]:
     """Return the actor of each origin among these keys."""
-    found = {key: find_origin(tx, key) for key in sorted(keys)}
-    return {key: origin.actor for key, origin in found.items() if origin is not None}
+    origins = {key: find_origin(tx, key) for key in sorted(keys)}
+    return {key: origin.actor for key, origin in origins.items() if origin is not None}
 
 
 def note_repositories(tx: Transaction, workspace: str, keys: set[str]) -> None:
@@ -101,14 +101,14 @@ def note_repositories(tx: Transaction, workspace: str, keys: set[str]) -> None:
 
 def workspaces_written_from(tx: ReadTransaction, ids: set[str]) -> list[str]:
     """Return the normal forms of the workspaces that a repository, known by any of these ids, wrote to."""
-    found = set()
+    workspaces = set()
     for key in ids:
         rows = tx.rows(
             "select distinct workspace from workspace_repositories where repository_id = :repository_id",
             {"repository_id": key},
         )
-        found.update([workspace for (workspace,) in rows])
-    return sorted(found)
+        workspaces.update([workspace for (workspace,) in rows])
+    return sorted(workspaces)
 
 
 def repositories_of(tx: ReadTransaction, workspace: str) -> list[dict[str, str]]:

@@ -48,8 +48,8 @@ class Statement(str):
 def load_queries(file: str) -> dict[str, Statement]:
     """Return the statements of a package by name, given any file of that package."""
     folder = os.path.dirname(os.path.abspath(file))
-    named = _read(os.path.join(folder, "queries.sql"))
-    return {name: Statement(sql, f"{os.path.basename(folder)}.{name}") for name, sql in named.items()}
+    statements = _read(os.path.join(folder, "queries.sql"))
+    return {name: Statement(sql, f"{os.path.basename(folder)}.{name}") for name, sql in statements.items()}
 
 
 def load_overrides(engine: str, root: str = _PACKAGE) -> dict[str, str]:

@@ -96,8 +96,8 @@ def revoke_token(tx: Transaction, *, name: str) -> dict[str, Any]:
         )
     tx.begin()
     if not tx.run("delete from access_tokens where name = :name", {"name": name}):
-        known = [found for (found,) in tx.rows("select name from access_tokens order by name")]
-        like = closest_match(name, known, cutoff=0.6)
+        names = [token_name for (token_name,) in tx.rows("select name from access_tokens order by name")]
+        like = closest_match(name, names, cutoff=0.6)
         hint = f"; the closest is {like!r}" if like else ""
         raise MossError("NOT_FOUND", f"there is no token named {name[:100]!r}{hint}; `moss token list` names all")
     tx.set_event_subject(address=name)
@@ -106,8 +106,8 @@ def revoke_token(tx: Transaction, *, name: str) -> dict[str, Any]:
 
 def load_tokens(tx: ReadTransaction) -> tuple[int, list[tuple[Any, ...]]]:
     """Return the time of the store in seconds and every token: hash, name, read-only, expiry, hour of the last use."""
-    found = tx.rows("select sha256, name, read_only, expires_at, used_at from access_tokens")
-    return tx.now, list(found)
+    tokens = tx.rows("select sha256, name, read_only, expires_at, used_at from access_tokens")
+    return tx.now, list(tokens)
 
 
 def note_use(tx: Transaction, *, sha256: str) -> None:
@@ -123,8 +123,8 @@ def note_use(tx: Transaction, *, sha256: str) -> None:
 
 def read_session_key(tx: ReadTransaction) -> str | None:
     """Return the key that signs session ids, None if there is none yet."""
-    found: str | None = tx.value("select key from access_keys where purpose = :purpose", {"purpose": _SESSION_KEY})
-    return found
+    key: str | None = tx.value("select key from access_keys where purpose = :purpose", {"purpose": _SESSION_KEY})
+    return key
 
 
 def make_session_key(tx: Transaction, *, key: str) -> str:
@@ -139,7 +139,7 @@ def make_session_key(tx: Transaction, *, key: str) -> str:
 
 
 def read_session(tx: ReadTransaction, *, session: str) -> tuple[int, bool] | None:
-    """Return when a session was last seen and if it has ended; None if nothing is stored of it."""
+    """Return the time at which a session was last seen, and if it has ended; None if nothing is stored of it."""
     row = tx.row("select seen_at, ended from access_sessions where session = :session", {"session": session})
     return None if row is None else (row[0], bool(row[1]))
 

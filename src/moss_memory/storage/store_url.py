@@ -51,9 +51,9 @@ def _home(folder: str) -> str:
     refuse_foreign(folder)
     try:
         home = os.path.realpath(os.path.expanduser(folder))
-        taken = os.path.lexists(home) and not os.path.isdir(home)
+        is_taken = os.path.lexists(home) and not os.path.isdir(home)
     except (OSError, ValueError) as error:
         raise invalid_request(f"the address names no folder that can be made; {_KNOWN}", path="to") from error
-    if taken:
+    if is_taken:
         raise MossError("CONFLICT", f"{home} is no folder; {_KNOWN}")
     return home

@@ -24,14 +24,14 @@ def chunk_spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
 
 def _choose_cut(text: str, starts: Sequence[int], ideal: int, reach: int) -> int:
     """Return the first token of a chunk: after a line, else a sentence, else a word, nearest to the ideal."""
-    best, found = (0, 0), ideal
+    best, best_cut = (0, 0), ideal
     for distance in range(reach + 1):
-        for at in (ideal - distance, ideal + distance):
-            if starts[at] != starts[at - 1]:
-                quality = _cut_quality(text, starts[at])
+        for cut in (ideal - distance, ideal + distance):
+            if starts[cut] != starts[cut - 1]:
+                quality = _cut_quality(text, starts[cut])
                 if (quality, -distance) > best:
-                    best, found = (quality, -distance), at
-    return found
+                    best, best_cut = (quality, -distance), cut
+    return best_cut
 
 
 def _cut_quality(text: str, start: int) -> int:

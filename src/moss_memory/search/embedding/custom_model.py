@@ -96,11 +96,11 @@ def _find_encoder(folder: str) -> str:
         if os.path.isfile(os.path.join(folder, name)):
             return os.path.join(folder, name)
     folders = [inner for inner in (folder, os.path.join(folder, "onnx")) if os.path.isdir(inner)]
-    found = [os.path.join(inner, name) for inner in folders for name in os.listdir(inner) if name.endswith(".onnx")]
-    if len(found) != 1 or not os.path.isfile(found[0]):
-        problem = "holds no encoder" if not found else "holds several encoders"
+    paths = [os.path.join(inner, name) for inner in folders for name in os.listdir(inner) if name.endswith(".onnx")]
+    if len(paths) != 1 or not os.path.isfile(paths[0]):
+        problem = "holds no encoder" if not paths else "holds several encoders"
         raise ValueError(f"it {problem}; name one of them model.onnx")
-    return found[0]
+    return paths[0]
 
 
 def _read_settings(folder: str, name: str) -> dict[str, Any]:
@@ -117,15 +117,17 @@ def _read_settings(folder: str, name: str) -> dict[str, Any]:
 def _pooling_mode(pooling: dict[str, Any]) -> str:
     """Return the pooling mode of the settings, by default the mean."""
     chosen = [mode for key, mode in _POOLING_MODES.items() if pooling.get(key) is True]
-    others = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
-    if len(chosen) > 1 or (others and not chosen):
-        raise ValueError(f"{_POOLING} sets {', '.join(others)[:200]}; Moss supports one of {', '.join(_POOLING_MODES)}")
+    enabled_keys = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
+    if len(chosen) > 1 or (enabled_keys and not chosen):
+        raise ValueError(
+            f"{_POOLING} sets {', '.join(enabled_keys)[:200]}; Moss supports one of {', '.join(_POOLING_MODES)}"
+        )
     return chosen[0] if chosen else "mean"
 
 
 def _prompt(prompts: Any, kind: str) -> str:
-    found = prompts.get(kind) if isinstance(prompts, dict) else None
-    return found if isinstance(found, str) else ""
+    prompt = prompts.get(kind) if isinstance(prompts, dict) else None
+    return prompt if isinstance(prompt, str) else ""
 
 
 def _measure_floor(encoder: Encoder) -> float:
@@ -136,9 +138,9 @@ def _measure_floor(encoder: Encoder) -> float:
     from .encoder import FLOOR
 
     vectors = [encoder.question(text) for text in _UNRELATED]
-    pairs = sorted(float(one @ other) for at, one in enumerate(vectors) for other in vectors[:at])
-    found = pairs[len(pairs) * 9 // 10]
-    return found if found < _MAX_FLOOR else FLOOR
+    cosines = sorted(float(vector @ earlier) for index, vector in enumerate(vectors) for earlier in vectors[:index])
+    floor = cosines[len(cosines) * 9 // 10]
+    return floor if floor < _MAX_FLOOR else FLOOR
 
 
 def _digest(folder: str, path: str) -> str:
@@ -146,11 +148,15 @@ def _digest(folder: str, path: str) -> str:
     import hashlib
 
     weights = [os.path.join(os.path.dirname(path), name) for name in os.listdir(os.path.dirname(path))]
-    data = [one for one in weights if os.path.basename(one).startswith(os.path.basename(path)) and os.path.isfile(one)]
-    others = [os.path.join(folder, name) for name in (_TOKENIZER, _POOLING, _PROMPTS)]
+    data = [
+        file_path
+        for file_path in weights
+        if os.path.basename(file_path).startswith(os.path.basename(path)) and os.path.isfile(file_path)
+    ]
+    settings_paths = [os.path.join(folder, name) for name in (_TOKENIZER, _POOLING, _PROMPTS)]
     total = hashlib.sha256()
-    for one in [*sorted(data), *filter(os.path.isfile, others)]:
-        with open(one, "rb") as file:
+    for file_path in [*sorted(data), *filter(os.path.isfile, settings_paths)]:
+        with open(file_path, "rb") as file:
             total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()[:12]
 

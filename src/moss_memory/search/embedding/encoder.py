@@ -84,10 +84,10 @@ class Encoder:
         self._first: tuple[str, Vectors] | None = None
         """The first question and its vector. The optimized model would change the seventh digit, which can change the
         order of two documents, and so the next page."""
-        self._inputs = [(one.name, np.int32 if "int32" in one.type else np.int64) for one in self._session.get_inputs()]
-        if unknown := [one for one, _ in self._inputs if one not in _INPUTS]:
+        self._inputs = [(arg.name, np.int32 if "int32" in arg.type else np.int64) for arg in self._session.get_inputs()]
+        if unknown := [input_name for input_name, _ in self._inputs if input_name not in _INPUTS]:
             raise ValueError(f"the encoder takes {', '.join(unknown)[:200]}; known are {', '.join(_INPUTS)}")
-        outputs: list[str] = [one.name for one in self._session.get_outputs()]
+        outputs: list[str] = [output.name for output in self._session.get_outputs()]
         self._output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
         """The output with one vector for the text if there is one, else with one for each token."""
         self.dimensions = dimensions or len(self.question("a"))

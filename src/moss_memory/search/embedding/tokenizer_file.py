@@ -29,16 +29,16 @@ class TokenizerFile:
 
     def pieces_of(self, text: str, most: int) -> tuple[list[int], list[int]]:
         """Return the ids of the first `most` tokens of a text, and the offset of each token's word."""
-        found = _call(self._tokenizer.encode, text[: most * _CHARS_PER_PIECE], add_special_tokens=False)
+        encoding = _call(self._tokenizer.encode, text[: most * _CHARS_PER_PIECE], add_special_tokens=False)
         starts: list[int] = []
-        for start, _ in found.offsets[:most]:
+        for start, _ in encoding.offsets[:most]:
             starts.append(starts[-1] if starts and _is_inside_word(text, start) else start)
-        return found.ids[:most], starts
+        return encoding.ids[:most], starts
 
     def _special_tokens(self) -> tuple[list[int], list[int]]:
         """Return the special tokens before and after those of every text."""
         whole = _call(self._tokenizer.encode, "a", add_special_tokens=True)
-        inner = [at for at, special in enumerate(whole.special_tokens_mask) if not special]
+        inner = [index for index, special in enumerate(whole.special_tokens_mask) if not special]
         if not inner:
             return whole.ids, []
         return whole.ids[: inner[0]], whole.ids[inner[-1] + 1 :]

@@ -56,9 +56,9 @@ class WordPieces:
         starts: list[int] = []
         for chunk in _CHUNK.finditer(text):
             split = self._pieces_of_chunk if len(chunk[0]) <= _MAX_CACHED_CHARS else self._split_chunk
-            found = split(chunk[0])
-            numbers += found
-            starts += [chunk.start()] * len(found)
+            pieces = split(chunk[0])
+            numbers += pieces
+            starts += [chunk.start()] * len(pieces)
             if len(numbers) >= most:
                 break
         return numbers[:most], starts[:most]
@@ -75,17 +75,17 @@ class WordPieces:
     def _words_of_unicode(self, text: str) -> list[str]:
         from unicodedata import category, normalize
 
-        kept = "".join(
+        cleaned = "".join(
             f" {character} " if _IDEOGRAPHS.match(character) else character
             for character in text
             if character in "\t\n\r" or (character != "\ufffd" and category(character) not in ("Cc", "Cf", "Co", "Cs"))
         )
         if self._without_accents:
-            kept = "".join(character for character in normalize("NFD", kept) if category(character) != "Mn")
+            cleaned = "".join(character for character in normalize("NFD", cleaned) if category(character) != "Mn")
         if self._lower:
-            kept = kept.lower()
+            cleaned = cleaned.lower()
         parts = []
-        for character in kept:
+        for character in cleaned:
             mark = not character.isalnum() and (character.isascii() or category(character)[0] == "P")
             parts.append(f" {character} " if mark else character)
         return "".join(parts).split()
@@ -94,18 +94,18 @@ class WordPieces:
         """Split a word greedily into its longest pieces from the front; return one unknown piece if that fails."""
         if len(word) > self._longest:
             return (self._unknown,)
-        known = self._vocabulary
-        found = []
+        vocabulary = self._vocabulary
+        pieces = []
         start = 0
         while start < len(word):
             end = len(word)
             while end > start:
-                piece = known.get(word[start:end] if start == 0 else f"{self._inner}{word[start:end]}")
+                piece = vocabulary.get(word[start:end] if start == 0 else f"{self._inner}{word[start:end]}")
                 if piece is not None:
                     break
                 end -= 1
             else:
                 return (self._unknown,)
-            found.append(piece)
+            pieces.append(piece)
             start = end
-        return tuple(found)
+        return tuple(pieces)

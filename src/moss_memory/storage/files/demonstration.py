@@ -18,7 +18,7 @@ def refuse_demonstration(home: str) -> None:
         return
     from tempfile import gettempdir
 
-    if os.path.dirname(home) in {os.path.realpath(one) for one in (*_TEMPORARY, gettempdir())}:
+    if os.path.dirname(home) in {os.path.realpath(folder) for folder in (*_TEMPORARY, gettempdir())}:
         raise MossError(
             "NOT_A_STORE",
             f"{home} is a demonstration, which is thrown away when it ends; nothing is read from it or stored in it. "

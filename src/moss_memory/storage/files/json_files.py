@@ -24,10 +24,10 @@ def json_files(folder: str) -> list[str]:
 
 def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str, Any]:
     """Return the JSON object in a file; raise ValueError or `INVALID_REQUEST` with the reason if there is none."""
-    found = read_json(path, what=what, max_bytes=max_bytes)
-    if not isinstance(found, dict):
+    value = read_json(path, what=what, max_bytes=max_bytes)
+    if not isinstance(value, dict):
         raise ValueError(f"it does not hold a {what} object")
-    return found
+    return value
 
 
 def read_json(path: str, *, what: str, max_bytes: int = MEGABYTE) -> Any:
@@ -36,11 +36,11 @@ def read_json(path: str, *, what: str, max_bytes: int = MEGABYTE) -> Any:
         raise ValueError(f"it is not a plain file of at most {max_bytes // MEGABYTE} MB")
     try:
         with open(path, encoding="utf-8-sig") as file:
-            found = json.load(file)
+            value = json.load(file)
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"it cannot be read as JSON ({error})") from None
-    check_json(found, "schema" if what == "JSON Schema" else what)
-    return found
+    check_json(value, "schema" if what == "JSON Schema" else what)
+    return value
 
 
 def shown_path(path: str) -> str:

@@ -72,18 +72,18 @@ class SafeDirectory:
         path = self._display_path(name)
         try:
             with refusing(path, missing_ok=True):
-                at = self._folders.get(folder) or self._folder(folder)
+                folder_fd = self._folders.get(folder) or self._folder(folder)
                 for _ in range(OPEN_ATTEMPTS):
-                    seen = os.stat(last, dir_fd=at, follow_symlinks=False)
-                    if (seen.st_dev, seen.st_ino) in self._own_files:
+                    status = os.stat(last, dir_fd=folder_fd, follow_symlinks=False)
+                    if (status.st_dev, status.st_ino) in self._own_files:
                         raise invalid_request(f"{path} is a file of the store itself")
-                    refuse_special(seen, path, None)
+                    refuse_special(status, path, None)
                     if max_bytes is not None:
-                        refuse_large(path, seen.st_size, max_bytes)
-                    fd = os.open(last, READ_FLAGS, dir_fd=at)
+                        refuse_large(path, status.st_size, max_bytes)
+                    fd = os.open(last, READ_FLAGS, dir_fd=folder_fd)
                     try:
-                        if os.path.samestat(os.fstat(fd), seen):
-                            return _read_all(fd, seen.st_size)
+                        if os.path.samestat(os.fstat(fd), status):
+                            return _read_all(fd, status.st_size)
                     finally:
                         os.close(fd)
         except FileNotFoundError:
@@ -96,31 +96,31 @@ class SafeDirectory:
         if not self._home or not os.path.isdir(self._home):
             return set()
         with os.scandir(self._home) as entries:
-            found = [entry.stat(follow_symlinks=False) for entry in entries if entry.name.startswith(_STORE_FILES)]
-        return {(one.st_dev, one.st_ino) for one in found}
+            statuses = [entry.stat(follow_symlinks=False) for entry in entries if entry.name.startswith(_STORE_FILES)]
+        return {(status.st_dev, status.st_ino) for status in statuses}
 
     def _display_path(self, name: str) -> str:
         return os.path.join(self.path, name)
 
     def _folder(self, name: str, *, create: bool = False) -> int:
-        found = self._folders.get(name)
-        if found is None:
+        folder_fd = self._folders.get(name)
+        if folder_fd is None:
             above, _, last = name.rpartition("/")
-            at = self._folder(above, create=create)
+            parent_fd = self._folder(above, create=create)
             if create:
-                self._make(last, at)
-            found = os.open(last, FOLDER_FLAGS, dir_fd=at)
+                self._make(last, parent_fd)
+            folder_fd = os.open(last, FOLDER_FLAGS, dir_fd=parent_fd)
             if len(self._folders) > 64:
                 self._forget_folders()
-            self._folders[name] = found
-        return found
+            self._folders[name] = folder_fd
+        return folder_fd
 
-    def _make(self, name: str, at: int) -> None:
+    def _make(self, name: str, parent_fd: int) -> None:
         try:
-            os.mkdir(name, 0o700, dir_fd=at)
+            os.mkdir(name, 0o700, dir_fd=parent_fd)
         except FileExistsError:
             return  # an existing folder keeps its mode
-        fd = os.open(name, FOLDER_FLAGS, dir_fd=at)
+        fd = os.open(name, FOLDER_FLAGS, dir_fd=parent_fd)
         os.fchmod(fd, 0o700)
         os.close(fd)
 
@@ -138,11 +138,11 @@ class SafeDirectory:
             if self.read(name) == content:
                 return False
             folder, _, last = name.rpartition("/")
-            at = self._folder(folder, create=True)
+            folder_fd = self._folder(folder, create=True)
             if self.is_there(name):
-                mode = stat.S_IMODE(os.stat(last, dir_fd=at, follow_symlinks=False).st_mode)
-            unfinished_at = self._folder(self._temporary, create=True) if self._temporary else at
-            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=unfinished_at)
+                mode = stat.S_IMODE(os.stat(last, dir_fd=folder_fd, follow_symlinks=False).st_mode)
+            temporary_fd = self._folder(self._temporary, create=True) if self._temporary else folder_fd
+            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=temporary_fd)
             try:
                 os.fchmod(fd, mode)
                 view = memoryview(content)
@@ -150,7 +150,7 @@ class SafeDirectory:
                     view = view[os.write(fd, view) :]
             finally:
                 os.close(fd)
-            os.rename(_UNFINISHED, last, src_dir_fd=unfinished_at, dst_dir_fd=at)
+            os.rename(_UNFINISHED, last, src_dir_fd=temporary_fd, dst_dir_fd=folder_fd)
         self._written.append(name)
         return True
 
@@ -168,9 +168,9 @@ class SafeDirectory:
         folder, _, last = name.rpartition("/")
         try:
             with refusing(self._display_path(name), missing_ok=True):
-                at = self._folder(folder)
-                refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), self._display_path(name), None)
-                os.unlink(last, dir_fd=at)
+                folder_fd = self._folder(folder)
+                refuse_special(os.stat(last, dir_fd=folder_fd, follow_symlinks=False), self._display_path(name), None)
+                os.unlink(last, dir_fd=folder_fd)
         except FileNotFoundError:
             return
         self._changed.add(self._remove_empty(folder))
@@ -180,9 +180,9 @@ class SafeDirectory:
         if not folder or os.listdir(self._folder(folder)):
             return folder
         above, _, last = folder.rpartition("/")
-        at = self._folder(above)
+        parent_fd = self._folder(above)
         os.close(self._folders.pop(folder))
-        os.rmdir(last, dir_fd=at)
+        os.rmdir(last, dir_fd=parent_fd)
         self._changed.discard(folder)
         return self._remove_empty(above)
 
@@ -207,10 +207,10 @@ class SafeDirectory:
         """Yield the names of all files with a suffix below a folder, in order; skip hidden ones."""
         try:
             with refusing(self._display_path(under), missing_ok=True):
-                at = self._folder(under)
+                folder_fd = self._folder(under)
         except FileNotFoundError:
             return
-        for entry in sorted(os.listdir(at)):
+        for entry in sorted(os.listdir(folder_fd)):
             if entry.startswith("."):
                 continue
             name = f"{under}/{entry}" if under else entry

@@ -128,11 +128,11 @@ def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "pa
     """
     for _ in range(OPEN_ATTEMPTS):
         # Before the open: opening a pipe blocks, and closing a hard link to the database drops SQLite's locks on it.
-        seen = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
-        refuse_special(seen, shown, argument)
+        checked = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        refuse_special(checked, shown, argument)
         fd = os.open(name, READ_FLAGS, dir_fd=folder_fd)
         opened = os.fstat(fd)
-        if _is_plain(opened) and _is_untouched(seen, opened) and _is_stable(name, folder_fd, opened):
+        if _is_plain(opened) and _is_untouched(checked, opened) and _is_stable(name, folder_fd, opened):
             return fd
         os.close(fd)
     raise _not_plain(shown, argument)
@@ -161,9 +161,9 @@ def _await_changes(folder_fd: int) -> None:
         os.stat(f".moss-{os.urandom(8).hex()}", dir_fd=folder_fd, follow_symlinks=False)
 
 
-def _is_untouched(one: os.stat_result, other: os.stat_result) -> bool:
+def _is_untouched(before: os.stat_result, after: os.stat_result) -> bool:
     """Return True if both are the same file, unchanged; a changed link count is a change."""
-    return os.path.samestat(one, other) and one.st_ctime_ns == other.st_ctime_ns
+    return os.path.samestat(before, after) and before.st_ctime_ns == after.st_ctime_ns
 
 
 class ImportFile:
@@ -183,13 +183,13 @@ class ImportFile:
     def read(self) -> bytes:
         """Return the content, at most the size that the file had when it was opened."""
         parts = []
-        left = self.size_bytes
-        while left > 0:
-            part = os.read(self._fd, min(left, 1 << 20))
+        remaining = self.size_bytes
+        while remaining > 0:
+            part = os.read(self._fd, min(remaining, 1 << 20))
             if not part:
                 break
             parts.append(part)
-            left -= len(part)
+            remaining -= len(part)
         return b"".join(parts)
 
     def close(self) -> None:

@@ -50,28 +50,28 @@ def encode_varints(numbers: list[int]) -> bytes:
     """Encode integers as varints, seven bits in each byte."""
     if max(numbers, default=0) < 128:
         return bytes(numbers)
-    found = bytearray()
+    encoded = bytearray()
     for number in numbers:
         while number >= 128:
-            found.append(number & 127 | 128)
+            encoded.append(number & 127 | 128)
             number >>= 7
-        found.append(number)
-    return bytes(found)
+        encoded.append(number)
+    return bytes(encoded)
 
 
 def ends_of(sizes: bytes, positions: bytes) -> list[int]:
     """Return the end of the positions of each posting, given the bytes of their sizes."""
     ends = []
-    at = 0
+    offset = 0
     for size in sizes:
         if not size:  # a varint before the positions
             shift = 0
-            while positions[at] >= 128:
-                size |= (positions[at] & 127) << shift
+            while positions[offset] >= 128:
+                size |= (positions[offset] & 127) << shift
                 shift += 7
-                at += 1
-            size |= positions[at] << shift
-            at += 1
-        at += size
-        ends.append(at)
+                offset += 1
+            size |= positions[offset] << shift
+            offset += 1
+        offset += size
+        ends.append(offset)
     return ends

@@ -33,10 +33,10 @@ def resolve_options(url: str) -> dict[str, Any]:
     By default the certificate of a remote host is verified, and of several hosts the one that accepts writes is used.
     """
     try:
-        given = conninfo_to_dict(url) if is_well_formed(url) else None
+        url_options = conninfo_to_dict(url) if is_well_formed(url) else None
     except psycopg.ProgrammingError:
-        given = None
-    if given is None:
+        url_options = None
+    if url_options is None:
         raise MossError(
             "INVALID_REQUEST", f"{without_password(url)} is no URL of a PostgreSQL database; see `moss help config`"
         )
@@ -48,20 +48,20 @@ def resolve_options(url: str) -> dict[str, Any]:
         "keepalives_interval": "10",
         "keepalives_count": "3",
     }
-    if not is_local(given) and "sslmode" not in given and not os.environ.get("PGSSLMODE"):
+    if not is_local(url_options) and "sslmode" not in url_options and not os.environ.get("PGSSLMODE"):
         options["sslmode"] = "verify-full"
-    mode = str(given.get("sslmode") or options.get("sslmode") or os.environ.get("PGSSLMODE", ""))
-    if "sslrootcert" not in given and mode.startswith("verify-"):
+    mode = str(url_options.get("sslmode") or options.get("sslmode") or os.environ.get("PGSSLMODE", ""))
+    if "sslrootcert" not in url_options and mode.startswith("verify-"):
         options.update(_root_certificate())
-    return {**options, **given, "client_encoding": "utf8"}  # any other encoding cannot represent every text
+    return {**options, **url_options, "client_encoding": "utf8"}  # any other encoding cannot represent every text
 
 
 def is_local(given: dict[str, Any]) -> bool:
     """Return True if every host of these options is this machine; a service may be remote."""
     if given.get("service") or os.environ.get("PGSERVICE"):
         return False
-    named = given.get("hostaddr") or given.get("host") or os.environ.get("PGHOSTADDR") or os.environ.get("PGHOST", "")
-    return all(map(_is_local_host, str(named).split(",")))
+    hosts = given.get("hostaddr") or given.get("host") or os.environ.get("PGHOSTADDR") or os.environ.get("PGHOST", "")
+    return all(map(_is_local_host, str(hosts).split(",")))
 
 
 def _is_local_host(host: str) -> bool:
@@ -75,7 +75,7 @@ def _root_certificate() -> dict[str, str]:
     own = os.path.expanduser(os.path.join("~", ".postgresql", "root.crt"))
     if os.environ.get("PGSSLROOTCERT") or os.path.exists(own):
         return {}
-    found = (
+    certificates = (
         path for path in (os.environ.get("SSL_CERT_FILE", ""), *_ROOT_CERTIFICATES) if path and os.path.exists(path)
     )
-    return {"sslrootcert": next(found, "system")}
+    return {"sslrootcert": next(certificates, "system")}

@@ -63,8 +63,8 @@ class Buffered:
     @classmethod
     def of(cls, row: Row) -> Buffered:
         """Decode the row that `BUFFERED` returns."""
-        found, terms, *columns = [value or b"" for value in row]
-        rows = np.frombuffer(found, dtype=_BUFFERED_ROW)
+        row_bytes, terms, *columns = [value or b"" for value in row]
+        rows = np.frombuffer(row_bytes, dtype=_BUFFERED_ROW)
         return cls(rows, Postings.of_documents(rows["slot"], rows["terms"], terms, columns), rows["slot"][:0])
 
     def replaced(self, keep: Numbers, new: Buffered, *, flushed: bool) -> Buffered:
@@ -107,8 +107,8 @@ class Documents:
     def rows_of(self, slots: Numbers) -> Numbers:
         if not len(self):
             return np.full(len(slots), -1)
-        at = np.minimum(np.searchsorted(self.slots, slots), len(self) - 1)
-        return np.where(self.slots[at] == slots, at, -1)
+        indexes = np.minimum(np.searchsorted(self.slots, slots), len(self) - 1)
+        return np.where(self.slots[indexes] == slots, indexes, -1)
 
     def is_in(self, workspace: str, at: Numbers) -> Numbers:
         """Return a mask of the documents at these rows that are in a workspace."""
@@ -120,43 +120,43 @@ class DocumentTable:
 
     def __init__(self, tx: PostgresTransaction, buffered: bytes | None, segments: bytes | None) -> None:
         self._engine = tx._engine
-        self._known = known = _known.get(self._engine) or Documents({}, Buffered.of(_EMPTY))
+        self._cached_documents = cached_documents = _known.get(self._engine) or Documents({}, Buffered.of(_EMPTY))
         current = np.frombuffer(buffered or b"", dtype=_KEY)
         self._segments: list[DocumentKey] = np.frombuffer(segments or b"", dtype=_KEY).tolist()
-        cached = known.buffered.rows["tag"]
+        cached = cached_documents.buffered.rows["tag"]
         if np.array_equal(cached, current["tag"]):  # the usual case, in a hundredth of the time
             self._keep, new = np.ones(len(cached), dtype=bool), []
         else:
             self._keep = np.isin(cached, current["tag"])
             new = current["number"][~np.isin(current["tag"], cached)].tolist()
-        others = [segment for segment, tag in self._segments if (segment, tag) not in known.segments]
+        missing = [segment for segment, tag in self._segments if (segment, tag) not in cached_documents.segments]
         self.statements: list[tuple[str, Parameters]] = []
         """The statements to run; empty if all documents are cached."""
-        if new or others:
+        if new or missing:
             self.statements = [
                 (BUFFERED.format("where slot = any(cast(:slots as integer[]))"), {"slots": new}),
-                (f"{_SEGMENTS} where segment = any(cast(:segments as integer[]))", {"segments": others}),
+                (f"{_SEGMENTS} where segment = any(cast(:segments as integer[]))", {"segments": missing}),
             ]
 
     def documents(self, answers: list[list[Row]]) -> Documents:
         """Return all documents, given the rows of `statements`."""
-        known = self._known
-        if not answers and self._keep.all() and len(self._segments) == len(known.segments):
-            return known
-        new, others = answers or ([_EMPTY], [])
+        cached_documents = self._cached_documents
+        if not answers and self._keep.all() and len(self._segments) == len(cached_documents.segments):
+            return cached_documents
+        new, segment_rows = answers or ([_EMPTY], [])
         read = {
             (segment, tag): tuple(
                 np.frombuffer(data, dtype=kind) for data, kind in zip(columns, SEGMENT_COLUMNS.values(), strict=True)
             )
-            for segment, tag, *columns in others
+            for segment, tag, *columns in segment_rows
         }
-        segments = known.segments | read
-        found = Documents(
+        segments = cached_documents.segments | read
+        documents = Documents(
             {key: segments[key] for key in self._segments if key in segments},
-            known.buffered.replaced(self._keep, Buffered.of(new[0]), flushed=bool(read)),
+            cached_documents.buffered.replaced(self._keep, Buffered.of(new[0]), flushed=bool(read)),
         )
-        _known[self._engine] = found
-        return found
+        _known[self._engine] = documents
+        return documents
 
 
 _known: WeakKeyDictionary[PostgresEngine, Documents] = WeakKeyDictionary()

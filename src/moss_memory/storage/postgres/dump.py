@@ -58,9 +58,9 @@ def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
 
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of a table that are not generated, and those of its key."""
-    found = list(tx.rows(_COLUMNS, {"name": table}))
-    key = sorted([(position, name) for name, position in found if position or (table, name) == (COUNTERS, "series")])
-    return tuple([name for name, _ in found]), tuple([name for _, name in key])
+    rows = list(tx.rows(_COLUMNS, {"name": table}))
+    key = sorted([(position, name) for name, position in rows if position or (table, name) == (COUNTERS, "series")])
+    return tuple([name for name, _ in rows]), tuple([name for _, name in key])
 
 
 def advance_sequences(tx: Transaction) -> None:

@@ -235,10 +235,10 @@ class PostgresEngine:
     def copy_to(self, path: str) -> int:
         raise self._unsupported_error("copied")
 
-    def _unsupported_error(self, done: str) -> MossError:
+    def _unsupported_error(self, action: str) -> MossError:
         return MossError(
             "INVALID_REQUEST",
-            f"{self.shown_url} is on a server and cannot be {done} as a file; use `moss export --all` and `moss "
+            f"{self.shown_url} is on a server and cannot be {action} as a file; use `moss export --all` and `moss "
             "import`, or the server's own pg_dump and pg_restore",
         )
 

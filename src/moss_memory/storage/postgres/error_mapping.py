@@ -63,12 +63,12 @@ def is_retryable(error: BaseException) -> bool:
 
 def public_error(error: Exception, url: str) -> MossError | None:
     """Translate an error, None if it has no translation; only a note, sent to no client, names host and role."""
-    found = storage_error(error, "the database", detailed=False)
-    if found is not None and isinstance(error, psycopg.Error):
+    mapped = storage_error(error, "the database", detailed=False)
+    if mapped is not None and isinstance(error, psycopg.Error):
         full = storage_error(error, url)
-        if full is not None and full.message != found.message:
-            found.add_note(full.message)
-    return found
+        if full is not None and full.message != mapped.message:
+            mapped.add_note(full.message)
+    return mapped
 
 
 def storage_error(error: Exception, url: str, *, detailed: bool = True) -> MossError | None:

@@ -42,10 +42,10 @@ def check_health(engine: PostgresEngine, call: CallContext, *, fix: bool) -> Ite
 def _check_server(engine: PostgresEngine) -> list[CheckResult]:
     """Check the server, and report a missing schema without creating it."""
     with open_connection(engine.url) as connection:
-        found = [result for check in _SERVER_CHECKS for result in check(connection, engine.url)]
+        results = [result for check in _SERVER_CHECKS for result in check(connection, engine.url)]
         if version_of(connection) == 0:
-            found.append(CheckResult("schema", PENDING, version=0, known=SCHEMA_VERSION, capsules=0))
-    return found
+            results.append(CheckResult("schema", PENDING, version=0, known=SCHEMA_VERSION, capsules=0))
+    return results
 
 
 def _run_in_transaction(engine: PostgresEngine, call: CallContext, subject: str, check: Check) -> Iterator[CheckResult]:
@@ -59,15 +59,15 @@ def _run_in_transaction(engine: PostgresEngine, call: CallContext, subject: str,
 def _run(engine: PostgresEngine, subject: str, check: Callable[[], list[CheckResult]]) -> Iterator[CheckResult]:
     """Run a check, and turn a storage error into a failed result."""
     try:
-        found = check()
+        results = check()
     except Exception as error:
         problem = error if isinstance(error, MossError) else engine.translate(error)
         if problem is None:
             raise
         for note in getattr(problem, "__notes__", ()):
             problem.message = note  # `moss doctor` is for the operator of the server, so it names the host
-        found = [CheckResult(subject, FAILED, problem=problem)]
-    yield from found
+        results = [CheckResult(subject, FAILED, problem=problem)]
+    yield from results
 
 
 def _check_schema(tx: PostgresTransaction) -> Iterator[CheckResult]:
@@ -77,14 +77,14 @@ def _check_schema(tx: PostgresTransaction) -> Iterator[CheckResult]:
 
 
 def _check_consistency(tx: PostgresTransaction) -> Iterator[CheckResult]:
-    found = [describe(one) for look in (breaking, dangling) for one in look(lambda sql: iter(list(tx.rows(sql))))]
-    yield CheckResult("consistency", DAMAGED, found=found) if found else CheckResult("consistency", SOUND)
+    faults = [describe(fault) for look in (breaking, dangling) for fault in look(lambda sql: iter(list(tx.rows(sql))))]
+    yield CheckResult("consistency", DAMAGED, found=faults) if faults else CheckResult("consistency", SOUND)
 
 
 def _check_or_rebuild_index(engine: PostgresEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
-    found = list(_run_in_transaction(engine, call, "index", _check_index))
-    must_rebuild = fix and found[0].state == FAILED
-    yield from _run(engine, "index", lambda: _rebuild_index(engine, call)) if must_rebuild else found
+    results = list(_run_in_transaction(engine, call, "index", _check_index))
+    must_rebuild = fix and results[0].state == FAILED
+    yield from _run(engine, "index", lambda: _rebuild_index(engine, call)) if must_rebuild else results
 
 
 def _check_index(tx: PostgresTransaction) -> Iterator[CheckResult]:
@@ -102,7 +102,7 @@ def _rebuild_index(engine: PostgresEngine, call: CallContext) -> list[CheckResul
 
 
 def _check_vectors(tx: PostgresTransaction) -> Iterator[CheckResult]:
-    made: dict[str, int] = dict(tx.rows("select model, count(*) from vectors group by model order by model"))
+    counts_by_model: dict[str, int] = dict(tx.rows("select model, count(*) from vectors group by model order by model"))
     count = tx.value("select count(*) from unembedded")
     folder = tx.config.model_folder
-    yield CheckResult("meaning", PENDING if count else SOUND, count=count, made=made, folder=folder)
+    yield CheckResult("meaning", PENDING if count else SOUND, count=count, made=counts_by_model, folder=folder)

@@ -76,20 +76,20 @@ def _tokenize_texts(tx: PostgresTransaction, term_ids: dict[str, int]) -> Iterat
 
 def _read_postings(tx: PostgresTransaction) -> WordCounts:
     """Return the count and weight of the words of each slot, read from the postings."""
-    found: WordCounts = {}
+    word_counts: WordCounts = {}
     (rows,) = tx.together((BUFFERED.format(""), {}))
-    _add(found, Buffered.of(rows[0]).postings)
+    _add(word_counts, Buffered.of(rows[0]).postings)
     for part in _batches(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
-        _add(found, Postings.of_blocks(part))
-    return found
+        _add(word_counts, Postings.of_blocks(part))
+    return word_counts
 
 
-def _add(found: WordCounts, postings: Postings) -> None:
-    slots, which, counts = np.unique(postings.slots, return_inverse=True, return_counts=True)
-    weights = np.bincount(which, weights=postings.weights, minlength=len(slots)).astype(np.int64)
+def _add(word_counts: WordCounts, postings: Postings) -> None:
+    slots, inverse, counts = np.unique(postings.slots, return_inverse=True, return_counts=True)
+    weights = np.bincount(inverse, weights=postings.weights, minlength=len(slots)).astype(np.int64)
     for slot, count, weight in zip(slots.tolist(), counts.tolist(), weights.tolist(), strict=True):
-        before = found.get(slot, (0, 0))
-        found[slot] = (before[0] + count, before[1] + weight)
+        before = word_counts.get(slot, (0, 0))
+        word_counts[slot] = (before[0] + count, before[1] + weight)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

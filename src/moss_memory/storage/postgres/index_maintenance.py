@@ -44,6 +44,6 @@ def _run(engine: PostgresEngine, call: CallContext, step: Callable[[PostgresTran
             return False
         # Locked, so that the schema stays until the end of the step.
         version = tx.value("select version from moss_schema for share")
-        more = engine.is_current(version) and step(tx)
+        has_more = engine.is_current(version) and step(tx)
         tx.send("commit", None)
-        return more
+        return has_more

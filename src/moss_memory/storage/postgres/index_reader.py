@@ -80,11 +80,11 @@ class IndexReader:
         (rows,) = self._tx.together((_LOOK_UP.format(self._reading is None, positions), values))
         if self._reading is None:
             self._set_state(rows.pop(0))
-        found = sorted({(row[_TERM], row[0]) for row in rows if row[_TERM] is not None})
+        term_rows = sorted({(row[_TERM], row[0]) for row in rows if row[_TERM] is not None})
         for span in unique_spans:
-            self._terms[span] = [row for row in found if span[0] <= row[0] < span[1]]
+            self._terms[span] = [row for row in term_rows if span[0] <= row[0] < span[1]]
         columns = _POSITIONED if positions else _BLOCK
-        keys = set(keys_of([number for term, number in found if ahead is None or term in ahead]))
+        keys = set(keys_of([number for term, number in term_rows if ahead is None or term in ahead]))
         # A term may be outside its own range, as `ied`, whose stem is `y`: its blocks are ignored.
         self._ahead = keys, [row[columns] for row in rows if row[_TERM] is None and row[0] in keys]
 
@@ -103,9 +103,9 @@ class IndexReader:
         if self._reading is None:
             self.load_terms([], [])
         assert self._reading is not None
-        wanted = sorted(set(numbers))
-        (known, blocks), self._ahead = self._ahead, (set(), [])
-        missing = [key for key in keys_of(wanted) if key not in known]
+        term_ids = sorted(set(numbers))
+        (prefetched, blocks), self._ahead = self._ahead, (set(), [])
+        missing = [key for key in keys_of(term_ids) if key not in prefetched]
         statements: list[tuple[str, Parameters]] = [] if self._all is not None else self._reading.statements
         if missing:
             statements = [*statements, (_BLOCKS.format(_COLUMNS[positions]), {"keys": missing})]
@@ -114,8 +114,8 @@ class IndexReader:
             blocks += answers.pop()
         if self._all is None:
             self._all = self._reading.documents(answers)
-        held = PostingLists(self._all, Postings.of_blocks(blocks), wanted, self._deleted, positions=positions)
-        return held if held.is_whole else self.read(wanted, positions=True)
+        lists = PostingLists(self._all, Postings.of_blocks(blocks), term_ids, self._deleted, positions=positions)
+        return lists if lists.is_whole else self.read(term_ids, positions=True)
 
 
 class _DecodedPositions:
@@ -149,12 +149,12 @@ def starts_in(postings: Postings, documents: Numbers, distance: int) -> Numbers:
     """
     if not len(postings):
         return np.zeros(0, dtype=np.int64)
-    found = _DecodedPositions(postings)
-    counts = found.counts
-    steps = found.numbers[runs(found.first, counts)]
+    decoded = _DecodedPositions(postings)
+    counts = decoded.counts
+    steps = decoded.numbers[runs(decoded.first, counts)]
     walked = np.append(0, np.cumsum(steps))
     first = np.cumsum(counts) - counts
-    in_title = (found.weights - counts) // (TITLE_WEIGHT - 1)
+    in_title = (decoded.weights - counts) // (TITLE_WEIGHT - 1)
     body = first + in_title
     from_title = documents * POSITIONS - distance - walked[first]
     from_body = documents * POSITIONS - distance - walked[body] + IN_BODY
@@ -167,20 +167,20 @@ class PostingLists:
     """The posting lists of some terms."""
 
     def __init__(
-        self, documents: Documents, blocks: Postings, wanted: list[int], deleted: Numbers, *, positions: bool
+        self, documents: Documents, blocks: Postings, term_ids: list[int], deleted: Numbers, *, positions: bool
     ) -> None:
         self._count = len(documents)
         self._parts: list[tuple[Postings, Numbers, Numbers]] = []
         """Postings, the indexes of those that are in existing documents, and the row of each document."""
         for part in (blocks, documents.buffered.postings) if len(documents.buffered.postings) else (blocks,):
-            chosen = np.flatnonzero(_is_wanted(part.numbers, wanted))
-            at = documents.rows_of(part.slots[chosen])
+            chosen = np.flatnonzero(_is_wanted(part.numbers, term_ids))
+            rows = documents.rows_of(part.slots[chosen])
             if len(deleted):
-                at[np.isin(part.slots[chosen], deleted)] = -1
-            is_there = at >= 0
-            self._parts.append((part, chosen[is_there], at[is_there]))
+                rows[np.isin(part.slots[chosen], deleted)] = -1
+            is_there = rows >= 0
+            self._parts.append((part, chosen[is_there], rows[is_there]))
         self._numbers = np.concatenate([part.numbers[chosen] for part, chosen, _ in self._parts])
-        self._at = np.concatenate([at for _, _, at in self._parts])
+        self._rows = np.concatenate([rows for _, _, rows in self._parts])
         weights = np.concatenate([part.weights[chosen] for part, chosen, _ in self._parts])
         self.is_whole = positions or not (weights == HEAVY).any()
         """True if all weights are known: a large one is stored with the positions."""
@@ -190,53 +190,53 @@ class PostingLists:
 
     def of(self, number: int) -> Weights:
         chosen = self._numbers == number
-        return self._at[chosen], self._weights[chosen]
+        return self._rows[chosen], self._weights[chosen]
 
     def any_of(self, numbers: list[int]) -> Weights:
         """Return the documents that contain any of these terms, with summed weights."""
         if len(numbers) == 1:
             return self.of(numbers[0])
         chosen = np.isin(self._numbers, numbers)
-        weights = np.bincount(self._at[chosen], weights=self._weights[chosen], minlength=self._count)
-        at = np.flatnonzero(weights)
-        return at, weights[at]
+        weights = np.bincount(self._rows[chosen], weights=self._weights[chosen], minlength=self._count)
+        rows = np.flatnonzero(weights)
+        return rows, weights[rows]
 
     def phrase(self, parts: list[list[int]]) -> Weights:
         """Return the documents in which a term of each part follows a term of the previous part."""
-        holding = [mask_of(self._at[np.isin(self._numbers, numbers)], self._count) for numbers in parts]
-        wanted = np.logical_and.reduce(holding)
+        holding = [mask_of(self._rows[np.isin(self._numbers, numbers)], self._count) for numbers in parts]
+        candidates = np.logical_and.reduce(holding)
         starts: Numbers | None = None
-        for distance, numbers in sorted(enumerate(parts), key=lambda one: holding[one[0]].sum()):
-            here = self._starts(numbers, wanted, distance)
-            starts = here if starts is None else starts[_is_among(starts, here)]
-            wanted = mask_of(starts // POSITIONS, self._count)
+        for distance, numbers in sorted(enumerate(parts), key=lambda part: holding[part[0]].sum()):
+            part_starts = self._starts(numbers, candidates, distance)
+            starts = part_starts if starts is None else starts[_is_among(starts, part_starts)]
+            candidates = mask_of(starts // POSITIONS, self._count)
         assert starts is not None
-        each = np.where(starts % POSITIONS >= IN_BODY, 1, TITLE_WEIGHT)
-        weights = np.bincount(starts // POSITIONS, weights=each, minlength=self._count)
-        at = np.flatnonzero(weights)
-        return at, weights[at]
+        start_weights = np.where(starts % POSITIONS >= IN_BODY, 1, TITLE_WEIGHT)
+        weights = np.bincount(starts // POSITIONS, weights=start_weights, minlength=self._count)
+        rows = np.flatnonzero(weights)
+        return rows, weights[rows]
 
-    def _starts(self, numbers: list[int], wanted: Numbers, distance: int) -> Numbers:
-        """Return the sorted starts of phrases with one of the terms at this distance, in the wanted documents."""
-        found = []
-        for part, chosen, at in self._parts:
-            here = np.flatnonzero(np.isin(part.numbers[chosen], numbers) & wanted[at])
-            found.append(starts_in(part.take(chosen[here]), at[here], distance))
-        starts = np.concatenate(found)
+    def _starts(self, numbers: list[int], candidates: Numbers, distance: int) -> Numbers:
+        """Return the sorted starts of phrases with one of the terms at this distance, in the candidate documents."""
+        start_arrays = []
+        for part, chosen, rows in self._parts:
+            selected = np.flatnonzero(np.isin(part.numbers[chosen], numbers) & candidates[rows])
+            start_arrays.append(starts_in(part.take(chosen[selected]), rows[selected], distance))
+        starts = np.concatenate(start_arrays)
         starts.sort()
         return starts
 
 
-def _is_wanted(numbers: Numbers, wanted: list[int]) -> Numbers:
-    """Return a mask of the ids of terms that are wanted; on a full buffer `np.isin` takes five times as long."""
-    if len(wanted) > _FEW:
-        is_wanted = mask_of(np.array(wanted, dtype=np.int64), max([int(numbers.max(initial=0)), *wanted]) + 1)
-        found: Numbers = is_wanted[numbers]
+def _is_wanted(numbers: Numbers, term_ids: list[int]) -> Numbers:
+    """Return a mask of the numbers among these term ids; on a full buffer `np.isin` takes five times as long."""
+    if len(term_ids) > _FEW:
+        is_wanted = mask_of(np.array(term_ids, dtype=np.int64), max([int(numbers.max(initial=0)), *term_ids]) + 1)
+        mask: Numbers = is_wanted[numbers]
     else:
-        found = np.zeros(len(numbers), dtype=bool)
-        for one in wanted:
-            found |= numbers == one
-    return found
+        mask = np.zeros(len(numbers), dtype=bool)
+        for term_id in term_ids:
+            mask |= numbers == term_id
+    return mask
 
 
 def mask_of(at: Numbers, count: int) -> Numbers:
@@ -250,9 +250,9 @@ def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
     """Return a mask of the numbers that are among others, both sorted."""
     if not len(others):
         return np.zeros(len(numbers), dtype=bool)
-    at = np.minimum(np.searchsorted(others, numbers), len(others) - 1)
-    found: Numbers = others[at] == numbers
-    return found
+    indexes = np.minimum(np.searchsorted(others, numbers), len(others) - 1)
+    mask: Numbers = others[indexes] == numbers
+    return mask
 
 
 class MatchEvaluator:
@@ -260,13 +260,15 @@ class MatchEvaluator:
 
     def __init__(self, index: IndexReader, node: Operand | Expression) -> None:
         operands = _operands(node)
-        spans = [span for one in operands for span in _spans(one)]
-        positions = any(len(one.words) > 1 for one in operands)
+        spans = [span for operand in operands for span in _spans(operand)]
+        positions = any(len(operand.words) > 1 for operand in operands)
         index.load_terms(spans, None, positions=positions)
         self._index = index
-        self._held = index.read([number for span in spans for _, number in index.between(span)], positions=positions)
+        self._postings = index.read(
+            [number for span in spans for _, number in index.between(span)], positions=positions
+        )
         self.mask, phrases = self._match(node)
-        self.phrases = [(hits, (at[mask[at]], weights[mask[at]])) for hits, (at, weights), mask in phrases]
+        self.phrases = [(hits, (rows[mask[rows]], weights[mask[rows]])) for hits, (rows, weights), mask in phrases]
 
     def _match(self, node: Operand | Expression) -> tuple[Numbers, list[tuple[int, Weights, Numbers]]]:
         """Return the mask of a node, and for each phrase its document count, its weights, and its own mask."""
@@ -288,7 +290,7 @@ class MatchEvaluator:
     def _match_operand(self, operand: Operand) -> Weights:
         """Return the documents that contain the terms of an operand adjacently."""
         parts = [[number for _, number in self._index.between(span)] for span in _spans(operand)]
-        return self._held.phrase(parts) if len(parts) > 1 else self._held.any_of(parts[0])
+        return self._postings.phrase(parts) if len(parts) > 1 else self._postings.any_of(parts[0])
 
 
 def _operands(node: Operand | Expression) -> list[Operand]:

@@ -68,8 +68,8 @@ class TokenizedDocument:
         for position, word in enumerate(self.title):
             in_title[numbers[word]].append(position)
         terms = sorted(in_body.keys() | in_title.keys())
-        held = [encode_posting(in_title.get(term, ()), in_body.get(term, ())) for term in terms]
-        weights, sizes, positions = zip(*held, strict=True) if held else ((), (), ())
+        postings = [encode_posting(in_title.get(term, ()), in_body.get(term, ())) for term in terms]
+        weights, sizes, positions = zip(*postings, strict=True) if postings else ((), (), ())
         return (
             self.slot,
             self.doc,
@@ -91,16 +91,16 @@ def index_changes(tx: PostgresWrite, *, erases: bool) -> bool:
     # Exclusive from the beginning: two writers that both have the shared lock would wait for each other.
     tx.queue(f"select pg_advisory_xact_lock{'' if erases else '_shared'}({TERMS_LOCK})")
     changed = list(tx.rows(_TAKE, {"most": _AT_ONCE, "given": None}))
-    left: list[int] = (changed[0][-1] if changed else None) or []
-    docs = [row[0] for row in changed] + left
+    remaining_docs: list[int] = (changed[0][-1] if changed else None) or []
+    docs = [row[0] for row in changed] + remaining_docs
     due = False
     unwritten: list[Row] = []
     while changed:
         rows = _tokenize(tx, changed)
         unwritten = _write_full_segment(tx, unwritten + rows)
-        _add(tx, changed, rows, [] if left else unwritten)
+        _add(tx, changed, rows, [] if remaining_docs else unwritten)
         due = due or any(row[0] % DUE == DUE - 1 for row in rows)
-        part, left = left[:_AT_ONCE], left[_AT_ONCE:]
+        part, remaining_docs = remaining_docs[:_AT_ONCE], remaining_docs[_AT_ONCE:]
         changed = list(tx.rows(_TAKE, {"most": _AT_ONCE, "given": part})) if part else []
     if erases and docs:
         from .segments import erase  # rarely needed

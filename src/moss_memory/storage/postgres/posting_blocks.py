@@ -76,7 +76,7 @@ class Postings:
         steps = decode_varint_array(b"".join(slots))
         sums = np.cumsum(steps)
         from_base = sums - np.repeat(sums[first] - steps[first], lengths)
-        base = np.repeat(np.array(bases, dtype=np.int64), [len(one) for one in weights])
+        base = np.repeat(np.array(bases, dtype=np.int64), [len(block_weights) for block_weights in weights])
         return cls.of(np.repeat(decode_deltas(terms), lengths), from_base + base, weights, positioned)
 
     @classmethod
@@ -84,7 +84,7 @@ class Postings:
         """Decode the postings of documents: their term ids, separated by 0, and their weights, sizes and positions."""
         numbers = decode_deltas([terms]).astype(np.int32)
         weights, *positioned = columns
-        return cls.of(numbers, np.repeat(slots.astype(np.int32), counts), [weights], [[one] for one in positioned])
+        return cls.of(numbers, np.repeat(slots.astype(np.int32), counts), [weights], [[data] for data in positioned])
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -103,9 +103,9 @@ class Postings:
 
     def blocks(self) -> list[tuple[Any, ...]]:
         """Encode as blocks: the key, `BLOCK_COLUMNS` and `POSITION_COLUMNS` of each."""
-        terms, which, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
-        size = 4 * counts + np.bincount(which, weights=self.lengths, minlength=len(terms))
-        keys = np.where(size > _MANY_BYTES, terms, shared_key(terms))[which]
+        terms, inverse, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
+        size = 4 * counts + np.bincount(inverse, weights=self.lengths, minlength=len(terms))
+        keys = np.where(size > _MANY_BYTES, terms, shared_key(terms))[inverse]
         order = np.lexsort((self.slots, self.numbers, keys))
         return self.take(order).blocks_by(keys[order])
 
@@ -147,15 +147,15 @@ _NONE = np.zeros(0, dtype=np.int64)
 def _cut(numbers: Numbers, edges: Numbers) -> list[bytes]:
     """Encode integers as varints, split at these indexes."""
     sizes = np.ones(len(numbers), dtype=np.int64)
-    for more in range(1, _MAX_VARINT_BYTES):
-        sizes += numbers >= 1 << 7 * more
+    for groups in range(1, _MAX_VARINT_BYTES):
+        sizes += numbers >= 1 << 7 * groups
     starts = np.append(0, np.cumsum(sizes))
-    found = np.empty(starts[-1], dtype=np.uint8)
+    encoded = np.empty(starts[-1], dtype=np.uint8)
     for position in range(int(sizes.max(initial=1))):
-        here = sizes > position
-        goes_on = np.where(sizes[here] > position + 1, 128, 0)
-        found[starts[:-1][here] + position] = numbers[here] >> 7 * position & 127 | goes_on
-    return _slices(found, starts[edges])
+        has_byte = sizes > position
+        goes_on = np.where(sizes[has_byte] > position + 1, 128, 0)
+        encoded[starts[:-1][has_byte] + position] = numbers[has_byte] >> 7 * position & 127 | goes_on
+    return _slices(encoded, starts[edges])
 
 
 def _slices(values: Numbers, edges: Numbers) -> list[bytes]:
@@ -183,13 +183,13 @@ def runs(starts: Numbers, lengths: Numbers) -> Numbers:
 def decode_varint_array(data: bytes | Numbers) -> Numbers:
     raw = _bytes_in(data) if isinstance(data, bytes) else data
     ends = np.flatnonzero(raw < 128)
-    found = raw[ends].astype(np.int64)
+    numbers = raw[ends].astype(np.int64)
     if len(ends) < len(raw):
         sizes = np.diff(ends, prepend=-1)
         for before in range(1, int(sizes.max())):
-            at = np.flatnonzero(sizes > before)
-            found[at] = found[at] << 7 | raw[ends[at] - before] & 127
-    return found
+            indexes = np.flatnonzero(sizes > before)
+            numbers[indexes] = numbers[indexes] << 7 | raw[ends[indexes] - before] & 127
+    return numbers
 
 
 def decode_deltas(rows: Iterable[bytes]) -> Numbers:
@@ -200,5 +200,5 @@ def decode_deltas(rows: Iterable[bytes]) -> Numbers:
     if not len(ends):
         return walked
     walked[ends[0] :] -= np.repeat(walked[ends], np.diff(ends, append=len(steps)))
-    found: Numbers = walked[steps != 0]
-    return found
+    numbers: Numbers = walked[steps != 0]
+    return numbers

@@ -72,7 +72,7 @@ def refuse_unusable(connection: Connection, version: int, wanted: int) -> None:
             f"the store was made by a newer Moss (schema {version}, this one supports {SCHEMA_VERSION}); update Moss",
             details=_versions(version),
         )
-    if version < SCHEMA_VERSION and not all(one.is_additive for one in migrations_after(version)):
+    if version < SCHEMA_VERSION and not all(migration.is_additive for migration in migrations_after(version)):
         raise MossError(
             "STORAGE_BUSY",
             f"the store has schema {version}, and this Moss needs {SCHEMA_VERSION}; nothing was done. Run `moss "
@@ -85,7 +85,7 @@ def _versions(version: int) -> dict[str, int]:
     return {"database_version": version, "known_version": SCHEMA_VERSION}
 
 
-def _create(connection: Connection, wanted: int) -> int:
+def _create(connection: Connection, target_version: int) -> int:
     """Create the schema if there is none, one process at a time; return its version."""
     _refuse_unfit(connection)
 
@@ -94,9 +94,9 @@ def _create(connection: Connection, wanted: int) -> int:
             for name in sorted(name for name in os.listdir(FOLDER) if name.endswith(".sql")):
                 connection.execute(_read(os.path.join(FOLDER, name)))
             _migrate(connection, 0)
-        if version == 0 or -version == wanted:
-            _set_version(connection, wanted)
-            return wanted
+        if version == 0 or -version == target_version:
+            _set_version(connection, target_version)
+            return target_version
         return version
 
     return _in_transaction(connection, create)
@@ -128,9 +128,9 @@ def _in_transaction(connection: Connection, change: Callable[[int], int]) -> int
     try:
         connection.execute(f"select pg_advisory_xact_lock({_WRITERS_LOCK})")
         connection.execute(f"select pg_advisory_xact_lock({_SCHEMA_LOCK})")
-        found = change(version_of(connection))
+        version = change(version_of(connection))
         connection.execute("commit")
-        return found
+        return version
     except BaseException as error:
         if not connection.closed:
             connection.execute("rollback")

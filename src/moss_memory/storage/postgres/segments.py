@@ -70,8 +70,8 @@ def flush(tx: PostgresTransaction) -> bool:
     write_segment(tx, buffered.columns(), buffered.postings)
     tx.queue(f"set local lock_timeout = {_LOCK_TIMEOUT_MS}")
     slots = {"slots": buffered.rows["slot"].tolist()}
-    taken = tx.rows("delete from search_buffer where slot = any(cast(:slots as integer[])) returning slot", slots)
-    gone = ~np.isin(buffered.rows["slot"], [slot for (slot,) in taken])
+    removed = tx.rows("delete from search_buffer where slot = any(cast(:slots as integer[])) returning slot", slots)
+    gone = ~np.isin(buffered.rows["slot"], [slot for (slot,) in removed])
     for row in buffered.rows[gone]:
         terms = np.sort(buffered.postings.numbers[buffered.postings.slots == row["slot"]]).tolist()
         values = {"slot": int(row["slot"]), "doc": int(row["doc"]), "terms": encode_varints(deltas(terms))}
@@ -83,7 +83,9 @@ def write_documents(tx: PostgresTransaction, rows: list[Row]) -> None:
     slots, docs, workspaces, lives, lengths, terms, *columns = zip(*rows, strict=True)
     hashes = np.frombuffer(b"".join(map(hash_workspace, workspaces)), dtype=np.uint64)
     kinds = SEGMENT_COLUMNS.values()
-    values = [np.array(one, dtype=kind) for one, kind in zip((slots, docs, lengths, lives, hashes), kinds, strict=True)]
+    values = [
+        np.array(part, dtype=kind) for part, kind in zip((slots, docs, lengths, lives, hashes), kinds, strict=True)
+    ]
     counts = np.array([len(weights) for weights in columns[0]])
     postings = Postings.of_documents(values[0], counts, b"\0".join(terms), [b"".join(column) for column in columns])
     write_segment(tx, tuple(values), postings)
@@ -119,11 +121,11 @@ def _write_blocks(tx: PostgresTransaction, segment: int, blocks: list[tuple[Any,
 def sweep(tx: PostgresTransaction) -> bool:
     """Expunge the deleted documents of one segment that has many; return False if none has."""
     for (slots,) in tx.together((_DELETED_IN.format(DELETED_SHARE), {}))[0]:
-        there = set(np.frombuffer(slots, dtype=SEGMENT_COLUMNS["slots"]).tolist())
+        segment_slots = set(np.frombuffer(slots, dtype=SEGMENT_COLUMNS["slots"]).tolist())
         sql = "select slot, doc, terms from search_deleted where slot between :low and :high"
-        rows = tx.together((sql, {"low": min(there), "high": max(there)}))[0]
-        deleted = [row for row in rows if row[0] in there]
-        if DELETED_SHARE * len(deleted) > len(there):
+        rows = tx.together((sql, {"low": min(segment_slots), "high": max(segment_slots)}))[0]
+        deleted = [row for row in rows if row[0] in segment_slots]
+        if DELETED_SHARE * len(deleted) > len(segment_slots):
             for _, doc, terms in _expunge(tx, deleted):
                 values = {"doc": doc, "terms": encode_varints(deltas(terms))}
                 tx.queue("insert into search_orphans (doc, terms) values (:doc, :terms)", values)
@@ -159,10 +161,10 @@ def erase(tx: PostgresTransaction, docs: list[int]) -> None:
     The transaction holds `TERMS_LOCK` alone.
     """
     tx.queue(f"select pg_advisory_xact_lock({SEGMENTS_LOCK})")
-    given = {"docs": docs}
+    values = {"docs": docs}
     deleted, orphans = tx.together(
-        ("select slot, doc, terms from search_deleted where doc = any(cast(:docs as bigint[]))", given),
-        ("delete from search_orphans where doc = any(cast(:docs as bigint[])) returning terms", given),
+        ("select slot, doc, terms from search_deleted where doc = any(cast(:docs as bigint[]))", values),
+        ("delete from search_orphans where doc = any(cast(:docs as bigint[])) returning terms", values),
     )
     terms = [decode_deltas([terms for (terms,) in orphans])]
     terms += [np.array(gone, dtype=np.int64) for _, _, gone in _expunge(tx, deleted)]
@@ -172,39 +174,39 @@ def erase(tx: PostgresTransaction, docs: list[int]) -> None:
 def _expunge(tx: PostgresTransaction, deleted: list[Row]) -> list[tuple[int, int, list[int]]]:
     """Remove deleted documents from their segments; return the terms of each that its segment no longer has."""
     slots = {"slots": [slot for slot, _, _ in deleted]}
-    found: list[tuple[int, int, list[int]]] = []
+    unused_terms: list[tuple[int, int, list[int]]] = []
     for segment, *data in tx.together((_SEGMENTS_OF, slots))[0] if deleted else []:
         kinds = SEGMENT_COLUMNS.values()
-        columns = [np.frombuffer(one, dtype=kind) for one, kind in zip(data, kinds, strict=True)]
+        columns = [np.frombuffer(column_bytes, dtype=kind) for column_bytes, kind in zip(data, kinds, strict=True)]
         gone = np.isin(columns[0], slots["slots"])
-        there = set(columns[0][gone].tolist())
-        here = [row for row in deleted if row[0] in there]
-        left = _rewrite_blocks(tx, segment, columns[0][gone], [terms for _, _, terms in here])
-        found += [(slot, doc, [one for one in decode_deltas([terms]).tolist() if one not in left])
-                  for slot, doc, terms in here]  # fmt: skip
+        segment_slots = set(columns[0][gone].tolist())
+        segment_rows = [row for row in deleted if row[0] in segment_slots]
+        remaining_terms = _rewrite_blocks(tx, segment, columns[0][gone], [terms for _, _, terms in segment_rows])
+        unused_terms += [(slot, doc, [term for term in decode_deltas([terms]).tolist() if term not in remaining_terms])
+                         for slot, doc, terms in segment_rows]  # fmt: skip
         _rewrite_documents(tx, segment, [column[~gone] for column in columns])
     tx.queue("delete from search_deleted where slot = any(cast(:slots as integer[]))", slots)
-    return found
+    return unused_terms
 
 
 def _rewrite_blocks(tx: PostgresTransaction, segment: int, deleted: Numbers, terms: list[bytes]) -> set[int]:
     """Rewrite the blocks of these terms without deleted slots; return the terms that the segment still has."""
     numbers = np.unique(decode_deltas(terms))
-    left: set[int] = set()
+    remaining_terms: set[int] = set()
     for start in range(0, len(numbers), _TERMS_AT_ONCE):
         part = numbers[start : start + _TERMS_AT_ONCE]
-        given = {"segment": segment, "keys": keys_of(part.tolist())}
+        values = {"segment": segment, "keys": keys_of(part.tolist())}
         where = "where segment = :segment and key = any(cast(:keys as integer[]))"
-        (rows,) = tx.together((f"select key, {_COLUMNS} from search_postings {where}", given))
+        (rows,) = tx.together((f"select key, {_COLUMNS} from search_postings {where}", values))
         postings = Postings.of_blocks([row[1:] for row in rows])
         keys = np.repeat([row[0] for row in rows], [len(row[5]) for row in rows])
         is_deleted = np.isin(postings.slots, deleted)
         changed = np.unique(keys[is_deleted])
         tx.queue(f"delete from search_postings {where}", {"segment": segment, "keys": changed.tolist()})
-        kept = np.flatnonzero(np.isin(keys, changed) & ~is_deleted)
-        _write_blocks(tx, segment, postings.take(kept).blocks_by(keys[kept]))
-        left |= set(postings.numbers[~is_deleted].tolist())
-    return left
+        kept_indexes = np.flatnonzero(np.isin(keys, changed) & ~is_deleted)
+        _write_blocks(tx, segment, postings.take(kept_indexes).blocks_by(keys[kept_indexes]))
+        remaining_terms |= set(postings.numbers[~is_deleted].tolist())
+    return remaining_terms
 
 
 def _rewrite_documents(tx: PostgresTransaction, segment: int, columns: list[Numbers]) -> None:
@@ -222,9 +224,9 @@ def _remove_unused(tx: PostgresTransaction, terms: Numbers) -> None:
     """Remove those of the terms that are in no document from the dictionary."""
     for start in range(0, len(terms), _TERMS_AT_ONCE):
         part = terms[start : start + _TERMS_AT_ONCE]
-        given: dict[str, Any] = {"terms": part.tolist(), "keys": np.unique(shared_key(part)).tolist()}
-        own, shared, buffered = tx.together((_WITH_BLOCK, given), (_IN_BLOCKS, given), (_IN_BUFFER, given))
-        used = decode_deltas([*(held for (held,) in shared), *(held for (held,) in buffered)])
+        values: dict[str, Any] = {"terms": part.tolist(), "keys": np.unique(shared_key(part)).tolist()}
+        own, shared, buffered = tx.together((_WITH_BLOCK, values), (_IN_BLOCKS, values), (_IN_BUFFER, values))
+        used = decode_deltas([*(term_bytes for (term_bytes,) in shared), *(term_bytes for (term_bytes,) in buffered)])
         unused = part[~np.isin(part, used) & ~np.isin(part, [number for (number,) in own])]
         if len(unused):
             tx.queue("delete from search_terms where id = any(cast(:terms as integer[]))", {"terms": unused.tolist()})

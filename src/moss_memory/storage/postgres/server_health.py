@@ -64,19 +64,19 @@ def server(connection: Connection, url: str) -> Iterator[CheckResult]:
 def durability(connection: Connection, _: str) -> Iterator[CheckResult]:
     """Check that an acknowledged write survives a crash of the server, and the loss of its machine."""
     fsync, pages, commit, names = _row(connection, _SETTINGS)
-    standbys, waited_for, known = _row(connection, _STANDBYS)
+    standbys, waited_for, known_standbys = _row(connection, _STANDBYS)
     unsafe = [name for name, value in (("fsync", fsync), ("full_page_writes", pages)) if value == "off"]
     if commit == "off":
         unsafe.append("synchronous_commit")
     waits = bool(names) and commit in _WAITS_FOR_STANDBY
-    poor = not unsafe and (standbys or names) and known == standbys and not (waits and waited_for)
+    poor = not unsafe and (standbys or names) and known_standbys == standbys and not (waits and waited_for)
     yield CheckResult(
         "durability",
         DAMAGED if unsafe else PENDING if poor else SOUND,
         unsafe=unsafe,
         commit=commit,
         standbys=standbys,
-        waited_for=waited_for if known == standbys else None,
+        waited_for=waited_for if known_standbys == standbys else None,
         waits=waits,
         names=names,
     )
@@ -91,16 +91,16 @@ def connections(connection: Connection, _: str) -> Iterator[CheckResult]:
 def hosts(_: Connection, url: str) -> Iterator[CheckResult]:
     """Check the role of each host if the URL names several: primary, standby, or gone."""
     options = resolve_options(url)
-    named = _hosts(options)
-    for host, port in named if len(named) > 1 else ():
+    host_ports = _hosts(options)
+    for host, port in host_ports if len(host_ports) > 1 else ():
         state, role = _find_role({**options, "host": host, "port": port, "target_session_attrs": "any"})
         yield CheckResult("host", state, at=_host_and_port(host, port), role=role)
 
 
 def _hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
-    named = str(options.get("host") or "").split(",")
+    host_names = str(options.get("host") or "").split(",")
     ports = str(options.get("port") or "5432").split(",")
-    return [(host, ports[at] if len(ports) > 1 else ports[0]) for at, host in enumerate(named)]
+    return [(host, ports[index] if len(ports) > 1 else ports[0]) for index, host in enumerate(host_names)]
 
 
 def _find_role(options: dict[str, Any]) -> tuple[str, str]:

@@ -39,10 +39,10 @@ class TranslatedSql:
         self.names: list[str] = []
         numbers: dict[str, int] = {}
 
-        def number_parameter(found: re.Match[str]) -> str:
-            name = found[1]
+        def number_parameter(match: re.Match[str]) -> str:
+            name = match[1]
             if name is None:
-                return found[0]
+                return match[0]
             if name not in numbers:
                 self.names.append(name)
                 numbers[name] = len(self.names)
@@ -67,12 +67,12 @@ def translate_sql(sql: str) -> TranslatedSql:
     """Return the statement in PostgreSQL's syntax, translated or cached."""
     # Keyed by the text for PostgreSQL: two statements with different overrides may share their SQLite text.
     own = sql.for_engine(OVERRIDES) if isinstance(sql, Statement) else sql
-    found = _known.get(own)
-    if found is None:
+    translated = _known.get(own)
+    if translated is None:
         if len(_known) >= _MOST_KEPT:
             _known.clear()
-        found = _known[str(own)] = TranslatedSql(own)
-    return found
+        translated = _known[str(own)] = TranslatedSql(own)
+    return translated
 
 
 def expand_rows(sql: str, rows: list[Parameters]) -> tuple[str, list[Any]]:
@@ -89,8 +89,8 @@ def expand_rows(sql: str, rows: list[Parameters]) -> tuple[str, list[Any]]:
 
 
 def _counted_table(sql: str) -> str:
-    found = _INSERTED.match(sql)
-    if found is None or found[1] in _NOT_COUNTED:
+    match = _INSERTED.match(sql)
+    if match is None or match[1] in _NOT_COUNTED:
         return ""
-    names = [name.strip() for name in found[2].split(",")]
-    return found[1] if _COUNTED in names else ""
+    names = [name.strip() for name in match[2].split(",")]
+    return match[1] if _COUNTED in names else ""

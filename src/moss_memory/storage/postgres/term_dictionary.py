@@ -38,9 +38,9 @@ class TermDictionary:
     def learn(self, generation: int, numbers: dict[str, int]) -> None:
         """Cache ids that are committed."""
         short = {term: number for term, number in numbers.items() if len(term) <= MAX_CACHED_CHARS}
-        known = self.known(generation)
-        if known and len(known) + len(short) <= MAX_CACHED_TERMS:
-            known.update(short)
+        cached_ids = self.known(generation)
+        if cached_ids and len(cached_ids) + len(short) <= MAX_CACHED_TERMS:
+            cached_ids.update(short)
         else:
             self._cache = (generation, short)
 
@@ -60,16 +60,16 @@ def prefix_of(term: str) -> str:
 
 def assign_ids(tx: PostgresWrite, terms: Iterable[str], known: dict[str, int]) -> dict[str, int]:
     """Return the id of each term, and assign one to new terms; ids in `known` are not read again."""
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     new: dict[str, str] = {}
     for term in terms:
         number = known.get(term)
         if number is None:
             new[key_of(term)] = term
         else:
-            found[term] = number
+            ids[term] = number
     if new:
         wholes = [None if key == term else term for key, term in new.items()]
         sql = "select term, id from assign_term_ids(cast(:given as text[]), cast(:wholes as text[]))"
-        found |= {new[key]: number for key, number in tx.rows(sql, {"given": list(new), "wholes": wholes})}
-    return found
+        ids |= {new[key]: number for key, number in tx.rows(sql, {"given": list(new), "wholes": wholes})}
+    return ids

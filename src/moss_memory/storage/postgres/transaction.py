@@ -102,8 +102,10 @@ class PostgresTransaction(ReadTransactionBase):
 
     def together(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run several statements in one message and return the rows of each, in binary format."""
-        translated = [(translate_sql(sql), given) for sql, given in statements]
-        cursors = self._send_all([(one.sql, one.values(given)) for one, given in translated], binary=True)
+        translated = [(translate_sql(sql), parameters) for sql, parameters in statements]
+        cursors = self._send_all(
+            [(statement.sql, statement.values(parameters)) for statement, parameters in translated], binary=True
+        )
         return [cursor.fetchall() for cursor in cursors]
 
     def begin_snapshot(self) -> None:
@@ -119,9 +121,9 @@ class PostgresTransaction(ReadTransactionBase):
         values = statement.values(parameters)
         self._queued.append((f"declare {name} no scroll cursor for {statement.sql}", values))
         while True:
-            found = self.send(f"fetch {STREAMED} from {name}", None).fetchall()
-            yield from found
-            if len(found) < STREAMED:
+            rows = self.send(f"fetch {STREAMED} from {name}", None).fetchall()
+            yield from rows
+            if len(rows) < STREAMED:
                 self._queued.append((f"close {name}", None))
                 return
 
@@ -336,8 +338,8 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def known_terms(self, generation: int) -> dict[str, int]:
         """Return the cached ids of terms, valid for this generation of the dictionary."""
         learnt = self._new_term_ids.get(generation)
-        known = self._engine.dictionary.known(generation)
-        return {**known, **learnt} if learnt else known
+        cached_ids = self._engine.dictionary.known(generation)
+        return {**cached_ids, **learnt} if learnt else cached_ids
 
     def cache_terms(self, generation: int, numbers: dict[str, int]) -> None:
         """Cache ids of terms for later calls, once this one is committed."""
@@ -380,6 +382,6 @@ def _run_pipeline(
     if not before and len(statements) == 1:
         return [connection.execute(*statements[0], binary=binary)]
     with connection.pipeline():
-        for earlier, given in before:
-            connection.execute(earlier, given)
+        for earlier, parameters in before:
+            connection.execute(earlier, parameters)
         return [connection.execute(sql, values, binary=binary) for sql, values in statements]

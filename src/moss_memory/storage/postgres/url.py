@@ -24,7 +24,7 @@ def is_well_formed(url: str) -> bool:
     return (
         "@" not in (database or "")
         and all(_PORT.match(host) for host in hosts.split(","))
-        and all("=" in one and "@" not in one.partition("=")[2][1:] for one in _split(options))
+        and all("=" in option and "@" not in option.partition("=")[2][1:] for option in _split(options))
     )
 
 

@@ -57,20 +57,20 @@ def search_by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
     if query.expression is None:
         filters = PostgresFilters(tx, request, index, without=query.unwanted)
         words = PostgresWordQuery(index, query)
-        at, scores = words.scores(filters)
+        positions, scores = words.scores(filters)
         forms, operands = words.forms(), []
     else:
         filters = PostgresFilters(tx, request, index)
         matched = MatchEvaluator(index, query.expression)
-        at = filters.filter_mask(matched.mask)
+        positions = filters.filter_mask(matched.mask)
         if query.excludes:
-            return _search_all_except(filters, index.all.docs[at].tolist(), request)
-        scores = bm25(index, matched.phrases)[at]
+            return _search_all_except(filters, index.all.docs[positions].tolist(), request)
+        scores = bm25(index, matched.phrases)[positions]
         forms, operands = [], positive_operands(query.expression)
 
     def find_best(most: int) -> tuple[list[tuple[float, int]], int]:
         top = top_positions(scores, most)
-        return list(zip(scores[top].tolist(), index.all.docs[at[top]].tolist(), strict=True)), len(at)
+        return list(zip(scores[top].tolist(), index.all.docs[positions[top]].tolist(), strict=True)), len(positions)
 
     page, total = best_page(find_best, request, filters)
     return Hits([Hit(Document.of(doc), score) for score, doc in page], total, forms, operands)
@@ -105,17 +105,17 @@ class PostgresFilters(SearchFilters):
 
     def filter_mask(self, mask: Numbers) -> Numbers:
         """Return the positions of the documents of a mask that are within the filters."""
-        at = np.flatnonzero(mask if self.unwanted is None else mask & ~self.unwanted)
+        positions = np.flatnonzero(mask if self.unwanted is None else mask & ~self.unwanted)
         documents = self._index.all
         if self.live_only:
-            at = at[documents.live[at] == 1]
+            positions = positions[documents.live[positions] == 1]
         if self.workspace_norm is not None:
-            at = at[documents.is_in(self.workspace_norm, at)]
+            positions = positions[documents.is_in(self.workspace_norm, positions)]
         if len(self.sources) < len(SEARCH_SOURCES):
-            at = at[_are_of(self.sources, documents.docs[at])]
+            positions = positions[_are_of(self.sources, documents.docs[positions])]
         residual = {source: condition for source, condition in self.residual_conditions.items() if condition}
-        outside = self._outside(residual, documents.docs[at]) if residual else []
-        return at[~np.isin(documents.docs[at], outside)] if len(outside) else at
+        outside = self._outside(residual, documents.docs[positions]) if residual else []
+        return positions[~np.isin(documents.docs[positions], outside)] if len(outside) else positions
 
     def _outside(self, residual: dict[SearchSource, str], docs: Numbers) -> Numbers | list[int]:
         """Return those of the documents that do not meet the conditions that the index cannot check."""
@@ -158,8 +158,8 @@ def _are_of(sources: Iterable[SearchSource], docs: Numbers) -> Numbers:
     """Return a mask of the documents that belong to one of the sources."""
     is_one = np.zeros(16, dtype=bool)
     is_one[[source.code for source in sources]] = True
-    found: Numbers = is_one[source_codes(docs)]
-    return found
+    mask: Numbers = is_one[source_codes(docs)]
+    return mask
 
 
 def top_positions(scores: Numbers, most: int) -> Numbers:
@@ -171,14 +171,14 @@ def top_positions(scores: Numbers, most: int) -> Numbers:
 
 def bm25(index: IndexReader, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
     """Return the bm25 of every document as FTS5 computes it, given the document count and weights of each phrase."""
-    found = np.zeros(len(index.all))
-    for hits, (at, weights) in phrases:
+    scores = np.zeros(len(index.all))
+    for hits, (positions, weights) in phrases:
         idf = math.log((index.documents - hits + 0.5) / (hits + 0.5))
         if idf <= 0:
             idf = _LEAST_IDF
-        norm = _K1 * (1 - _B + _B * index.all.lengths[at] / index.average)
-        found[at] += idf * ((weights * (_K1 + 1.0)) / (weights + norm))
-    return found
+        norm = _K1 * (1 - _B + _B * index.all.lengths[positions] / index.average)
+        scores[positions] += idf * ((weights * (_K1 + 1.0)) / (weights + norm))
+    return scores
 
 
 class PostgresWordQuery:
@@ -190,18 +190,18 @@ class PostgresWordQuery:
         index.load_terms([(span.beginning, span.end) for span in spans], query.words)
         forms = forms_of(spans, [index.between((span.beginning, span.end)) for span in spans])
         postings = index.read([number for rows in forms for _, number in rows])
-        found: list[tuple[Word, list[Weights]]] = []
+        words: list[tuple[Word, list[Weights]]] = []
         for span, rows in zip(spans, forms, strict=True):
-            some = [(form, number, weights) for form, number in rows if len((weights := postings.of(number))[0])]
-            word = Word(span, [(form, len(weights[0])) for form, _, weights in some], index.documents)
-            merged = [postings.any_of([number for _, number, _ in some])] if word.is_single else None
-            found.append((word, [weights for _, _, weights in some] if merged is None else merged))
+            form_rows = [(form, number, weights) for form, number in rows if len((weights := postings.of(number))[0])]
+            word = Word(span, [(form, len(weights[0])) for form, _, weights in form_rows], index.documents)
+            merged = [postings.any_of([number for _, number, _ in form_rows])] if word.is_single else None
+            words.append((word, [weights for _, _, weights in form_rows] if merged is None else merged))
         self.weight = 0.0
         """The sum of the idf of all words, including those in no document."""
-        for word, _ in found:
+        for word, _ in words:
             self.weight += word.idf
         self.weight = self.weight or 1.0
-        self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].document_count)
+        self._words = sorted([entry for entry in words if entry[0].forms], key=lambda entry: entry[0].document_count)
 
     def forms(self) -> list[str]:
         """Return every form of every word that is in the index."""
@@ -209,8 +209,8 @@ class PostgresWordQuery:
 
     def scores(self, filters: PostgresFilters) -> tuple[Numbers, Numbers]:
         """Return the positions of the documents within the filters that contain any of the words, and their scores."""
-        at, scores, shares = self._bm25_and_shares(filters)
-        return at, SHARE_WEIGHT * shares + scores
+        positions, scores, shares = self._bm25_and_shares(filters)
+        return positions, SHARE_WEIGHT * shares + scores
 
     def match_all(self, filters: PostgresFilters) -> list[tuple[int, float, float]]:
         """Return every document within the filters that contains any of the words.
@@ -218,15 +218,15 @@ class PostgresWordQuery:
         Each as its number, its bm25 divided by its upper bound, and the share of the words that it contains, weighted
         by idf.
         """
-        at, scores, shares = self._bm25_and_shares(filters)
-        return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
+        positions, scores, shares = self._bm25_and_shares(filters)
+        return list(zip(self._index.all.docs[positions].tolist(), scores.tolist(), shares.tolist(), strict=True))
 
     def _bm25_and_shares(self, filters: PostgresFilters) -> tuple[Numbers, Numbers, Numbers]:
         """Return the positions of matches within the filters, their bm25 by its upper bound, and their shares."""
         contained = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
         for row, (_, forms) in zip(contained, self._words, strict=False):
-            for at, _ in forms:
-                row[at] = True
+            for positions, _ in forms:
+                row[positions] = True
         inside = filters.filter_mask(np.logical_or.reduce(contained))
         phrases = [(len(weights[0]), weights) for _, forms in self._words for weights in forms]
         scores = bm25(self._index, phrases)[inside] * (1 / (BM25_MAX_PER_IDF * self.weight))
@@ -236,10 +236,10 @@ class PostgresWordQuery:
         """Return the share of each document, summed in the order of the words, so that equal shares are identical."""
         if contained.all():
             return np.full(contained.shape[1], self._share([True] * len(contained)))
-        which, first = np.zeros(contained.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
+        inverse, first = np.zeros(contained.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
         for eight in np.packbits(contained, axis=0):
-            _, first, which = np.unique(which * 256 + eight, return_index=True, return_inverse=True)
-        return np.array([self._share(pattern) for pattern in contained[:, first].T.tolist()], dtype=np.float64)[which]
+            _, first, inverse = np.unique(inverse * 256 + eight, return_index=True, return_inverse=True)
+        return np.array([self._share(pattern) for pattern in contained[:, first].T.tolist()], dtype=np.float64)[inverse]
 
     def _share(self, contained: list[bool]) -> float:
         return (

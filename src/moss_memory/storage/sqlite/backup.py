@@ -67,20 +67,20 @@ def copy_pages(source: apsw.Connection, target: str) -> None:
 def leftovers(path: str) -> list[str]:
     """List unfinished copies beside a database whose process has ended."""
     folder, name = os.path.split(path)
-    found = []
+    paths = []
     for entry in os.listdir(folder):
         label, _, rest = entry[len(name) + 1 :].partition("-")
         if not entry.startswith(name + ".") or label not in (RESTORED, *_KEPT_LABELS) or UNFINISHED not in rest:
             continue
         if label in _KEPT_LABELS or not _is_being_made(os.path.join(folder, entry), rest.partition(".")[0]):
-            found.append(os.path.join(folder, entry))
-    return sorted(found)
+            paths.append(os.path.join(folder, entry))
+    return sorted(paths)
 
 
 def _is_being_made(copy: str, maker: str) -> bool:
     """Return True if a process is making a copy; in a container a new process may reuse an earlier one's number."""
     if maker == str(os.getpid()):
-        return any(copy.startswith(one) for one in under_way)
+        return any(copy.startswith(prefix) for prefix in under_way)
     return maker.isascii() and maker.isdigit() and len(maker) < 10 and is_alive(int(maker))
 
 

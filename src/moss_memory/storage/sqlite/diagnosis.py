@@ -18,14 +18,14 @@ LIMIT_S = 5.0
 def diagnose_damage(connection: apsw.Connection, home: str, *, is_large: bool) -> MossError | None:
     """Return the error for damaged rows or a damaged index; None if both are sound."""
     try:
-        found = faults(connection, limit_s=LIMIT_S)
+        row_faults = faults(connection, limit_s=LIMIT_S)
     except apsw.Error as error:
         return storage_error(error, home)
     except UnicodeDecodeError:
         return None
-    if found:
+    if row_faults:
         todo = "`moss doctor` names all of it, and `moss restore-backup` brings back a copy"
-        return inconsistent(f"the database in {home}", found, todo)
+        return inconsistent(f"the database in {home}", row_faults, todo)
     return None if is_large else _damaged_index(connection, home)
 
 

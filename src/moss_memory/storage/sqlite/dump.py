@@ -16,7 +16,7 @@ SELECT_TABLES = (
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
 )
 _DERIVED = ("vectors", "unembedded", "activity", "capsule_tags", "remembered")
-"""Tables derived from texts, tags, events or answers, besides those of `access.PREFIX`."""
+"""Tables derived from texts, tags, events or answers, besides those whose name begins with `server_tables.PREFIX`."""
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
@@ -33,11 +33,11 @@ def tables(tx: ReadTransaction) -> list[str]:
 
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of a table that are not generated, and its key columns."""
-    found = list(
+    rows = list(
         tx.rows("select name, pk from pragma_table_xinfo(:table) where hidden = 0 order by cid", {"table": table})
     )
-    key = sorted([(position, name) for name, position in found if position])
-    return tuple([name for name, _ in found]), tuple([name for _, name in key])
+    key = sorted([(position, name) for name, position in rows if position])
+    return tuple([name for name, _ in rows]), tuple([name for _, name in key])
 
 
 def truncate_all(tx: Transaction, *, but: tuple[str, ...]) -> None:

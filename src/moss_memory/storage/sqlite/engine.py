@@ -94,9 +94,9 @@ class SqliteEngine:
         return self.readers.count_in_use(), 0
 
     def size_bytes(self) -> int:
-        found = [path for path in (self._path, f"{self._path}-wal") if os.path.exists(path)]
+        paths = [path for path in (self._path, f"{self._path}-wal") if os.path.exists(path)]
         try:
-            return sum([os.stat(path).st_size for path in found])
+            return sum([os.stat(path).st_size for path in paths])
         except OSError:
             return 0  # it was removed just now
 
@@ -285,10 +285,10 @@ class SqliteEngine:
                 self.readers.check_at_next_call()
                 watcher = self._watcher = self.readers.acquire(self._prepare)
                 self._watches += 1
-            found = (self._watches, only_value(watcher.connection, "pragma data_version"))
+            token = (self._watches, only_value(watcher.connection, "pragma data_version"))
             if not watcher.lasts:
                 self._stop_watching()
-            return found
+            return token
 
     def _stop_watching(self) -> None:
         if self._watcher is not None:
@@ -318,14 +318,14 @@ class SqliteEngine:
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
-        found = None
+        mapped = None
         if isinstance(error, apsw.SQLError):
-            found = self._schema_error()
+            mapped = self._schema_error()
         elif isinstance(error, UnicodeDecodeError):
-            found = self._encoding_error()
+            mapped = self._encoding_error()
         else:
-            found = self._changed_log_error(error) or storage_error(error, self._home)
-        return found or self._damage_error()
+            mapped = self._changed_log_error(error) or storage_error(error, self._home)
+        return mapped or self._damage_error()
 
     def _changed_log_error(self, error: Exception) -> MossError | None:
         """Return the error for a log that another program has changed, if that is why a read failed, else None."""
@@ -358,10 +358,10 @@ class SqliteEngine:
 
         reader = self.readers.acquire(self._prepare)
         try:
-            found = next(rows_with_invalid_text(reader.connection), None)
+            invalid_row = next(rows_with_invalid_text(reader.connection), None)
         finally:
             self.readers.give_back(reader)
-        return None if found is None else invalid_utf8_error(found, self._home)
+        return None if invalid_row is None else invalid_utf8_error(invalid_row, self._home)
 
     def _damage_error(self) -> MossError | None:
         """Return the error for damaged rows or a damaged index if there are any, else None."""

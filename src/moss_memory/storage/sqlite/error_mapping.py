@@ -51,10 +51,10 @@ def _held_by(holder: dict[str, Any] | None) -> str:
 def is_disk_full(home: str) -> bool:
     """Return True if the disk is too full for the shared-memory file, which SQLite reports as an I/O error."""
     try:
-        found = os.statvfs(home)
+        file_system = os.statvfs(home)
     except OSError:
         return False
-    return found.f_bavail * found.f_frsize < _SHARED_BYTES
+    return file_system.f_bavail * file_system.f_frsize < _SHARED_BYTES
 
 
 def _reason(error: Exception) -> Exception:

@@ -54,10 +54,10 @@ def schema_of(connection: apsw.Connection, path: str) -> int:
         application = connection.pragma("application_id")
         if application == APPLICATION_ID:
             return _known(version, path)
-        found = _objects(connection)
-        if not found and os.lstat(path).st_size not in range(1, _SMALLEST_PAGE):
+        objects = _objects(connection)
+        if not objects and os.lstat(path).st_size not in range(1, _SMALLEST_PAGE):
             return EMPTY
-        if application == 0 and version in _ORIGINAL_VERSIONS and _is_original(connection, found):
+        if application == 0 and version in _ORIGINAL_VERSIONS and _is_original(connection, objects):
             return ORIGINAL
     except (apsw.NotADBError, apsw.CorruptError) as error:
         if is_marked(path):
@@ -95,8 +95,8 @@ def _objects(connection: apsw.Connection) -> list[tuple[Any, ...]]:
 def _is_original(connection: apsw.Connection, objects: list[tuple[Any, ...]]) -> bool:
     """Return True if there is only the original's table of capsules, with or without its search index."""
     tables = {name for kind, name in objects if kind == "table"}
-    others = {name for name in tables if name != _INDEX and not name.startswith(f"{_INDEX}_")}
-    if others != {"capsules"} or any(kind == "view" for kind, _ in objects):
+    other_tables = {name for name in tables if name != _INDEX and not name.startswith(f"{_INDEX}_")}
+    if other_tables != {"capsules"} or any(kind == "view" for kind, _ in objects):
         return False
     columns = {name for (name,) in connection.execute("select name from pragma_table_info('capsules')")}
     return columns >= _DOCUMENTED and columns <= _DOCUMENTED | _DOCUMENTED_LATER
@@ -143,16 +143,16 @@ def refuse_older_log(connection: apsw.Connection, path: str) -> None:
         return
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.close()
-    kept = _set_aside(path)
+    old_log = _set_aside(path)
     log = f"{path}-wal"
-    told = f"It is now {os.path.basename(kept)}: the next call works with the database as it is"
-    if not kept:
-        told = "Stop every program that uses this store, then run `moss doctor`"
+    advice = f"It is now {os.path.basename(old_log)}: the next call works with the database as it is"
+    if not old_log:
+        advice = "Stop every program that uses this store, then run `moss doctor`"
     raise MossError(
         "STORAGE_CORRUPT",
         f"{log} is older than the database: another program has put it there, as programs that sync or restore files "
-        f"do. Nothing of it was used, and nothing was written. {told}. Keep the home outside of synced folders",
-        details={"file": log, **({"kept": kept} if kept else {})},
+        f"do. Nothing of it was used, and nothing was written. {advice}. Keep the home outside of synced folders",
+        details={"file": log, **({"kept": old_log} if old_log else {})},
     )
 
 
@@ -166,7 +166,7 @@ def open_without_changes(path: str, *, immutable: bool) -> apsw.Connection:
 def replaced_logs(path: str) -> list[str]:
     """List the logs that were set aside, beside a database."""
     folder, name = os.path.split(path)
-    return sorted([os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + REPLACED)])
+    return sorted([os.path.join(folder, entry) for entry in os.listdir(folder) if entry.startswith(name + REPLACED)])
 
 
 def forget_restored_log(path: str) -> None:
@@ -176,12 +176,12 @@ def forget_restored_log(path: str) -> None:
 
 
 def _is_older(connection: apsw.Connection, path: str) -> bool:
-    held = _last_event_without_log(path)  # first, because others may write meanwhile
+    last_without_log = _last_event_without_log(path)  # first, because others may write meanwhile
     try:
-        found = next(connection.execute(_LAST_NUMBER))[0]
+        last_with_log = next(connection.execute(_LAST_NUMBER))[0]
     except apsw.Error:
         return False  # damage of another kind, which a later check names
-    return (found or 0) < held
+    return (last_with_log or 0) < last_without_log
 
 
 def _last_event_without_log(path: str) -> int:
@@ -219,11 +219,11 @@ def _set_aside(path: str) -> str:
             alone.execute("pragma locking_mode = exclusive")
             if not _is_older(alone, path):
                 return ""  # another process was faster
-            kept = free_name(f"{path}{REPLACED}{timestamp()}")
-            os.rename(f"{path}-wal", kept)
-            os.chmod(kept, 0o600)
+            new_path = free_name(f"{path}{REPLACED}{timestamp()}")
+            os.rename(f"{path}-wal", new_path)
+            os.chmod(new_path, 0o600)
             sync_folder(os.path.dirname(path))
-            return kept
+            return new_path
         finally:
             alone.close()
     except (apsw.Error, OSError):

@@ -50,9 +50,9 @@ def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Itera
     if fix:
         list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes pending erasures
     yield from _attempt(engine, call, "erasures", _erasures)
-    found = leftovers(os.path.join(call.config.home, engine.files()[0]))
-    if found:
-        yield CheckResult("leftovers", PENDING, found=found)
+    unfinished = leftovers(os.path.join(call.config.home, engine.files()[0]))
+    if unfinished:
+        yield CheckResult("leftovers", PENDING, found=unfinished)
     replaced = replaced_logs(os.path.join(call.config.home, engine.files()[0]))
     if replaced:
         yield CheckResult("replaced", PENDING, found=replaced)
@@ -72,7 +72,7 @@ def _attempt(
         else:
             tx = engine.read_transaction(snapshot=True, call=call)
         try:
-            found = list(look(tx.connect()))
+            results = list(look(tx.connect()))
             tx.commit()
         finally:
             tx.rollback()
@@ -82,8 +82,8 @@ def _attempt(
         if problem is None:
             raise
         unchecked = problem.code == "STORAGE_FULL" or (writes and problem.code in _UNWRITABLE)
-        found = [CheckResult(subject, UNCHECKED if unchecked else FAILED, problem=problem)]
-    yield from found
+        results = [CheckResult(subject, UNCHECKED if unchecked else FAILED, problem=problem)]
+    yield from results
 
 
 def _schema(connection: apsw.Connection) -> Iterator[CheckResult]:
@@ -96,12 +96,12 @@ def _schema(connection: apsw.Connection) -> Iterator[CheckResult]:
 
 
 def _index(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
-    found = list(_attempt(engine, call, "index", _compare))
-    if fix and found[0].state == FAILED:
+    results = list(_attempt(engine, call, "index", _compare))
+    if fix and results[0].state == FAILED:
         rebuilt = list(_attempt(engine, call, "index", _rebuild, writes=True))
         if rebuilt[0].state == MENDED:
-            found = rebuilt
-    yield from found
+            results = rebuilt
+    yield from results
 
 
 def _compare(connection: apsw.Connection) -> Iterator[CheckResult]:
@@ -115,22 +115,22 @@ def _rebuild(connection: apsw.Connection) -> Iterator[CheckResult]:
 
 
 def _pages(connection: apsw.Connection) -> Iterator[CheckResult]:
-    found = [str(row[0]) for row in connection.execute("pragma integrity_check(5)")]
-    if found == ["ok"]:
+    lines = [str(row[0]) for row in connection.execute("pragma integrity_check(5)")]
+    if lines == ["ok"]:
         yield CheckResult("pages", SOUND)
     else:
-        only_index = all("search_index" in line or "fts5" in line for line in found)
-        yield CheckResult("pages", DAMAGED, said="; ".join(found)[:500], only_index=only_index)
+        only_index = all("search_index" in line or "fts5" in line for line in lines)
+        yield CheckResult("pages", DAMAGED, said="; ".join(lines)[:500], only_index=only_index)
 
 
 def _rows(connection: apsw.Connection) -> Iterator[CheckResult]:
-    found = list(rows_with_invalid_text(connection))
-    yield CheckResult("rows", DAMAGED, found=found) if found else CheckResult("rows", SOUND)
+    invalid_rows = list(rows_with_invalid_text(connection))
+    yield CheckResult("rows", DAMAGED, found=invalid_rows) if invalid_rows else CheckResult("rows", SOUND)
 
 
 def _consistency(connection: apsw.Connection) -> Iterator[CheckResult]:
-    found = [describe(one) for one in faults(connection)]
-    yield CheckResult("consistency", DAMAGED, found=found) if found else CheckResult("consistency", SOUND)
+    descriptions = [describe(entry) for entry in faults(connection)]
+    yield CheckResult("consistency", DAMAGED, found=descriptions) if descriptions else CheckResult("consistency", SOUND)
 
 
 def _erasures(connection: apsw.Connection) -> Iterator[CheckResult]:
@@ -138,10 +138,10 @@ def _erasures(connection: apsw.Connection) -> Iterator[CheckResult]:
 
 
 def _semantic_search(connection: apsw.Connection, folder: str) -> Iterator[CheckResult]:
-    found: Any = connection.execute("select model, count(*) from vectors group by model order by model")
-    made = dict(found)
+    rows: Any = connection.execute("select model, count(*) from vectors group by model order by model")
+    counts_by_model = dict(rows)
     count = only_value(connection, "select count(*) from unembedded")
-    yield _waiting("meaning", count, made=made, folder=folder)
+    yield _waiting("meaning", count, made=counts_by_model, folder=folder)
 
 
 def _waiting(subject: str, count: int, **facts: Any) -> CheckResult:

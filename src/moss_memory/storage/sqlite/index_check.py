@@ -20,8 +20,8 @@ def check_index(connection: apsw.Connection) -> None:
     connection.execute("pragma query_only = off")  # it forbids temporary tables, too
     try:
         for name in ("search_source", "search_index"):
-            made = only_value(connection, f"select sql from main.sqlite_schema where name = '{name}'")
-            connection.execute(str(made).replace(f" {name} ", f" temp.{name} ", 1))
+            definition = only_value(connection, f"select sql from main.sqlite_schema where name = '{name}'")
+            connection.execute(str(definition).replace(f" {name} ", f" temp.{name} ", 1))
         for part in _PARTS:
             connection.execute(f"delete from temp.search_index_{part}")
             connection.execute(f"insert into temp.search_index_{part} select * from main.search_index_{part}")

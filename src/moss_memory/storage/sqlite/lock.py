@@ -93,10 +93,10 @@ class WriteLock:
         """Return True if an open file is still the lock file that other processes find."""
         status = os.fstat(file.fileno())
         try:
-            found = os.stat(self._path)
+            current = os.stat(self._path)
         except OSError:
             return False
-        return (found.st_dev, found.st_ino) == (status.st_dev, status.st_ino)
+        return (current.st_dev, current.st_ino) == (status.st_dev, status.st_ino)
 
     def lock_file(self) -> FileIO:
         """Return the lock file that the owner of `writing_mutex` uses."""
@@ -235,7 +235,7 @@ class Hold:
     def _wait_with(self, waiter: Waiter, deadline: float, call: CallContext | None) -> bool:
         """Return True if the lock was acquired, False at the deadline or if the lock file was replaced."""
         is_blocking = waiter.start()
-        seen: bytes | None = None
+        last_record: bytes | None = None
         tried_at = time.monotonic()
         while (now := time.monotonic()) < deadline:
             if waiter.ready.acquire(True, min(_poll_interval_s(is_blocking, call), deadline - now)):
@@ -246,7 +246,7 @@ class Hold:
                 call.check_cancelled()
             if is_blocking and now < tried_at + _TRY_UNUSED_S:
                 continue
-            acquired, seen = self._acquire_if_unused_since_last_try(seen)
+            acquired, last_record = self._acquire_if_unused_since_last_try(last_record)
             if acquired:
                 waiter.leave()
                 return True
@@ -263,7 +263,7 @@ class Hold:
         waiter.leave_queue()
         return True
 
-    def _acquire_if_unused_since_last_try(self, seen: bytes | None) -> tuple[bool, bytes | None]:
+    def _acquire_if_unused_since_last_try(self, last_record: bytes | None) -> tuple[bool, bytes | None]:
         """Acquire a lock that is free and that nobody had since the last try; else return the record to compare next.
 
         The first in the queue may be stopped by Ctrl-Z or a debugger.
@@ -275,7 +275,7 @@ class Hold:
         if self._flock_if_free():
             assert self._file is not None
             record = read_record(self._file)
-            if record == seen:
+            if record == last_record:
                 return True, record
             unlock(self._file)
             self._file = None

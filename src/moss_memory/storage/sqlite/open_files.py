@@ -152,14 +152,14 @@ class WalFile:
             os.close(os.dup(2))  # raises the reason if no descriptor is left, which SQLite does not report
             raise
         self._frame_size = _FRAME_HEADER + connection.pragma("page_size")
-        self._seen: tuple[int, bytes, bytes] = (0, b"", b"")
-        self._known: tuple[int, tuple[int, bytes, bytes]] | None = None
+        self._log_state: tuple[int, bytes, bytes] = (0, b"", b"")
+        self._remembered: tuple[int, tuple[int, bytes, bytes]] | None = None
 
     def is_sound(self) -> bool:
         """Return True if the header, the first and the last frame of the log match the shared index."""
         count, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if count <= 0:
-            self._seen = 0, b"", b""
+            self._log_state = 0, b"", b""
             return True  # empty: the next write starts it anew
         try:
             begin = self._file.xRead(_HEADER + _FRAME_HEADER, 0)
@@ -170,18 +170,20 @@ class WalFile:
             return False  # truncated
         header, first = begin[:_HEADER], begin[_HEADER:]
         # A frame contains the salts of its log, and the header a checksum.
-        is_sound = frame[8:16] == first[8:16] == header[16:24] and (header == self._seen[1] or _is_valid(header))
-        self._seen = count, header, frame
+        is_sound = frame[8:16] == first[8:16] == header[16:24] and (header == self._log_state[1] or _is_valid(header))
+        self._log_state = count, header, frame
         return is_sound
 
     def is_known(self) -> bool:
         """Return True if the log is as `remember` found it, or others have written since; a transaction has begun."""
-        known = self._known
-        return known is None or known[0] != self._connection.data_version() or known[1] == self._seen
+        remembered = self._remembered
+        return (
+            remembered is None or remembered[0] != self._connection.data_version() or remembered[1] == self._log_state
+        )
 
     def remember(self) -> None:
         """Remember the log as `is_sound` found it after a commit."""
-        self._known = self._connection.data_version(), self._seen
+        self._remembered = self._connection.data_version(), self._log_state
 
     def close(self) -> None:
         self._file.xClose()
@@ -211,11 +213,11 @@ def _is_valid(header: bytes) -> bool:
     if numbers[0] & ~1 != _MAGIC:
         return False
     summed = numbers if numbers[0] & 1 else struct.unpack("<8I", header)
-    one = two = 0
+    first_sum = second_sum = 0
     for index in range(0, 6, 2):
-        one = (one + summed[index] + two) & 0xFFFFFFFF
-        two = (two + summed[index + 1] + one) & 0xFFFFFFFF
-    return (one, two) == (numbers[6], numbers[7])
+        first_sum = (first_sum + summed[index] + second_sum) & 0xFFFFFFFF
+        second_sum = (second_sum + summed[index + 1] + first_sum) & 0xFFFFFFFF
+    return (first_sum, second_sum) == (numbers[6], numbers[7])
 
 
 def log_changed(path: str, *, committed: bool = False) -> MossError:

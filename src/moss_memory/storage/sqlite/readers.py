@@ -60,10 +60,10 @@ class Readers:
         """True if a store existed: if it is missing later, that is an error and not an empty store."""
 
     def count_in_use(self) -> int:
-        """Return how many calls read now."""
+        """Return the number of calls that read now."""
         idle = list(self._idle)
-        found = [reader() for reader in list(self._all)]
-        return sum([reader is not None and reader not in idle for reader in found])
+        readers = [reader() for reader in list(self._all)]
+        return sum([reader is not None and reader not in idle for reader in readers])
 
     def acquire(self, prepare: Callable[[], None]) -> Reader:
         """Return a reader of the database at the path, or of an empty store if there is none.
@@ -123,10 +123,10 @@ class Readers:
         now = time.monotonic()
         if self.identity is not None and now <= self._next_check_at:
             return
-        found = file_identity(self._path)
+        identity = file_identity(self._path)
         self._next_check_at = now + LOOK_EVERY_S
-        if found != self.identity:
-            self._forget(found)
+        if identity != self.identity:
+            self._forget(identity)
 
     def _forget(self, identity: Identity | None) -> None:
         self.identity = identity
@@ -142,10 +142,10 @@ class Readers:
                 reader.generation = generation
                 return reader
             except (FileNotFoundError, apsw.CantOpenError, apsw.IOError):
-                found = file_identity(self._path)
-                if found == identity:
+                current = file_identity(self._path)
+                if current == identity:
                     raise
-                identity = found
+                identity = current
                 self.check_at_next_call()
         raise MossError("STORAGE_BUSY", f"{self._path} is removed and created again; try again later")
 

@@ -78,9 +78,9 @@ def swap(path: str, prepared: str) -> str | None:
         return _swap_content(path, prepared)
     except (apsw.NotADBError, apsw.CorruptError):
         # SQLite cannot even open it, so nobody else can use it: the files are renamed.
-        kept = free_name(f"{path}.{KEPT}-{timestamp()}")
-        _rename_files(path, prepared, kept)
-        return kept
+        old_copy = free_name(f"{path}.{KEPT}-{timestamp()}")
+        _rename_files(path, prepared, old_copy)
+        return old_copy
 
 
 def discard(prepared: str) -> None:
@@ -114,16 +114,16 @@ def _check_integrity(source: apsw.Connection, backup: str) -> None:
         raise _no_backup(backup)
     if version != ORIGINAL:
         _refuse_foreign(source, version, backup)
-    found = [str(row[0]) for row in source.execute("pragma integrity_check(3)")]
-    if found != ["ok"]:
-        raise _damaged(backup, "; ".join(found)[:300])
+    lines = [str(row[0]) for row in source.execute("pragma integrity_check(3)")]
+    if lines != ["ok"]:
+        raise _damaged(backup, "; ".join(lines)[:300])
 
 
 def _refuse_foreign(connection: apsw.Connection, version: int, backup: str) -> None:
     """Refuse a schema that is not the one of its version, before anything is done with the database."""
-    found = differences(connection, version)
-    if found:
-        raise foreign_schema(backup, found, todo="Nothing was changed. Restore another backup")
+    differing = differences(connection, version)
+    if differing:
+        raise foreign_schema(backup, differing, todo="Nothing was changed. Restore another backup")
 
 
 def _no_backup(backup: str) -> MossError:
@@ -148,9 +148,9 @@ def _migrate_copy(prepared: str, backup: str) -> None:
             connection.execute("commit")
         migrate(connection)
         _refuse_foreign(connection, SCHEMA_VERSION, backup)
-        found = faults(connection, references=False)
-        if found:
-            raise inconsistent(f"the backup {backup}", found, "Nothing was changed. Restore another backup")
+        row_faults = faults(connection, references=False)
+        if row_faults:
+            raise inconsistent(f"the backup {backup}", row_faults, "Nothing was changed. Restore another backup")
     finally:
         connection.close()
 
@@ -167,7 +167,7 @@ def _swap_content(path: str, prepared: str) -> str:
     live = _open(path)
     try:
         _refuse_another_program(live, path)
-        kept = backup_file(path, KEPT)
+        old_copy = backup_file(path, KEPT)
         _adapt(prepared, live)
         live.execute("pragma synchronous = full")
         if not os.path.lexists(path + RESTORED_LOG):
@@ -185,7 +185,7 @@ def _swap_content(path: str, prepared: str) -> str:
         live.close()
     forget_restored_log(path)
     discard(prepared)
-    return kept
+    return old_copy
 
 
 def _refuse_another_program(live: apsw.Connection, path: str) -> None:
@@ -206,10 +206,10 @@ def _adapt(prepared: str, live: apsw.Connection) -> None:
         if connection.pragma("page_size") != size:
             connection.execute(f"pragma page_size = {size}")
             connection.execute("vacuum")
-        seen = _sequences(live)
+        live_sequences = _sequences(live)
         connection.execute("begin immediate")
         for table, last in _sequences(connection).items():
-            offset = max(last, seen.get(table, 0))
+            offset = max(last, live_sequences.get(table, 0))
             connection.execute(f"update {table} set rowid = rowid + {offset}")
             connection.execute("update sqlite_sequence set seq = seq + ? where name = ?", (offset, table))
         connection.execute("commit")
@@ -227,13 +227,13 @@ def _sequences(connection: apsw.Connection) -> dict[str, int]:
         return {}
 
 
-def _rename_files(path: str, prepared: str, kept: str | None) -> None:
+def _rename_files(path: str, prepared: str, old_copy: str | None) -> None:
     """Rename the copy to the store's path, after the old files were renamed."""
-    other = kept or free_name(f"{path}.{KEPT}-{timestamp()}")
+    target = old_copy or free_name(f"{path}.{KEPT}-{timestamp()}")
     _fsync(prepared)
-    for part in ("", *_COMPANIONS) if kept else _COMPANIONS:
+    for part in ("", *_COMPANIONS) if old_copy else _COMPANIONS:
         if os.path.lexists(path + part):
-            os.link(path + part, other + part, follow_symlinks=False)
+            os.link(path + part, target + part, follow_symlinks=False)
     sync_folder(os.path.dirname(path))
     for part in _COMPANIONS:
         remove(path + part)  # it would be applied to a database that it does not belong to

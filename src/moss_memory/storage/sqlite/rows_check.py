@@ -113,18 +113,18 @@ def faults(connection: apsw.Connection, *, references: bool = True, limit_s: flo
 
     A dangling reference breaks only the calls that need it: `references` includes those, too.
     """
-    found: list[Fault] = []
+    first_faults: list[Fault] = []
     deadline = None if limit_s is None else time.monotonic() + limit_s
     if deadline is not None:
         connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
     try:
-        for one in _find_faults(connection, references):
-            found.append(one)
+        for entry in _find_faults(connection, references):
+            first_faults.append(entry)
     except apsw.InterruptError:
-        return found
+        return first_faults
     finally:
         connection.set_progress_handler(None, STEPS)
-    return found
+    return first_faults
 
 
 def _find_faults(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
@@ -144,8 +144,8 @@ def _find_faults(connection: apsw.Connection, references: bool) -> Iterator[Faul
             yield from _find_contradictions(connection)
             yield from _find_wrong_names(connection)
     except UnicodeDecodeError:
-        for found in rows_with_invalid_text(connection):
-            yield consistency.fault(found["table"], found.get("row"), found.get("column", ""), "is not UTF-8")
+        for invalid in rows_with_invalid_text(connection):
+            yield consistency.fault(invalid["table"], invalid.get("row"), invalid.get("column", ""), "is not UTF-8")
 
 
 def _find_invalid_values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
@@ -155,10 +155,10 @@ def _find_invalid_values(connection: apsw.Connection, table: str) -> Iterator[Fa
     ).fetchall()
     wrong = {name: _condition(table, name, kind, bool(needed)) for name, kind, needed, _ in info}
     key = next((name for name, _, _, position in info if position == 1), "rowid")
-    named = " ".join([f"when {condition} then '{name}'" for name, condition in wrong.items()])
-    statement = f"select cast({key} as blob), case {named} end from {table} where {' or '.join(wrong.values())} limit 1"
-    found: list[Any] = connection.execute(statement).fetchall()
-    for row, column in found:
+    cases = " ".join([f"when {condition} then '{name}'" for name, condition in wrong.items()])
+    statement = f"select cast({key} as blob), case {cases} end from {table} where {' or '.join(wrong.values())} limit 1"
+    rows: list[Any] = connection.execute(statement).fetchall()
+    for row, column in rows:
         yield consistency.fault(table, row, column, "has a value that the column does not allow")
 
 
@@ -197,10 +197,10 @@ def _range(name: str) -> str:
 
 def _find_contradictions(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield the first row of each kind whose columns contradict each other or other tables."""
-    for table, column, what, statement in _CONTRADICTIONS:
-        found: list[Any] = connection.execute(f"{statement} limit 1").fetchall()
-        for (row,) in found:
-            yield consistency.fault(table, row, column, what)
+    for table, column, problem, statement in _CONTRADICTIONS:
+        rows: list[Any] = connection.execute(f"{statement} limit 1").fetchall()
+        for (row,) in rows:
+            yield consistency.fault(table, row, column, problem)
 
 
 def _find_wrong_names(connection: apsw.Connection) -> Iterator[Fault]:
@@ -227,12 +227,12 @@ def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) 
 def _find_wrong_counters(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield each counter that is missing or below a number in use."""
     rows: Any = connection.execute("select series, last from numbers where series in ('seq', 'branch')")
-    given: dict[Any, Any] = dict(rows)
+    last_by_series: dict[Any, Any] = dict(rows)
     for series in ("seq", "branch"):
-        if series not in given:
+        if series not in last_by_series:
             yield consistency.fault("numbers", series, "series", "is missing")
     for series, most in connection.execute(_NUMBERS_IN_USE):
-        so_far = given.get(series)
+        so_far = last_by_series.get(series)
         if isinstance(so_far, int) and isinstance(most, int) and most > so_far:
             yield consistency.fault("numbers", series, "last", f"is below {most}, which is in use")
 
@@ -243,6 +243,6 @@ def _find_invalid_sequences(connection: apsw.Connection) -> Iterator[Fault]:
         "select cast(name as blob) from sqlite_sequence where typeof(name) <> 'text' or typeof(seq) <> 'integer'"
         f" or seq < 0 or seq > {consistency.LAST_NUMBER} limit 1"
     )
-    found: list[Any] = connection.execute(statement).fetchall()
-    for (name,) in found:
+    rows: list[Any] = connection.execute(statement).fetchall()
+    for (name,) in rows:
         yield consistency.fault("sqlite_sequence", name, "seq", "has a value that the column does not allow")

@@ -48,9 +48,9 @@ def schema_text(connection: apsw.Connection) -> str:
 
 def check_schema(connection: apsw.Connection, version: int, path: str) -> None:
     """Refuse a database whose schema is not the one of this version."""
-    found = differences(connection, version)
-    if found:
-        raise foreign_schema(path, found)
+    differing = differences(connection, version)
+    if differing:
+        raise foreign_schema(path, differing)
 
 
 def differences(connection: apsw.Connection, version: int) -> list[Difference]:
@@ -58,27 +58,27 @@ def differences(connection: apsw.Connection, version: int) -> list[Difference]:
     try:
         if version == SCHEMA_VERSION and schema_text(connection) == _known_text():
             return []
-        found = _objects(connection)
+        objects = _objects(connection)
     except UnicodeDecodeError:
         return [{"type": "schema", "name": "", "difference": "not text"}]
     expected = _expected(version)
     return [
         {"type": kind, "name": name, "difference": difference}
-        for (kind, name), difference in _compare(found, expected).items()
+        for (kind, name), difference in _compare(objects, expected).items()
     ]
 
 
 def foreign_schema(path: str, found: list[Difference], *, todo: str = "") -> MossError:
     """Return the refusal of a database, with the names of the foreign objects."""
-    shown = ", ".join([f"{one['type']} {one['name']!r} ({one['difference']})" for one in found[:_MAX_SHOWN]])
-    more = f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else ""
+    shown = ", ".join([f"{entry['type']} {entry['name']!r} ({entry['difference']})" for entry in found[:_MAX_SHOWN]])
+    suffix = f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else ""
     todo = todo or (
         "Nothing was read or written. `moss restore-backup` brings back a copy, and `moss export --salvage FOLDER` "
         "writes the rows without what is foreign"
     )
     return MossError(
         "STORAGE_CORRUPT",
-        f"the schema of {path} is not the one that Moss made: {shown}{more}. {todo}",
+        f"the schema of {path} is not the one that Moss made: {shown}{suffix}. {todo}",
         details={"file": path, "schema": found[:100]},
     )
 
@@ -90,11 +90,11 @@ def _known_text() -> str:
 
 def _objects(connection: apsw.Connection) -> dict[tuple[str, str], str]:
     """Return the normal form of each definition by type and name; two of the same name make a third."""
-    found: dict[tuple[str, str], str] = {}
+    definitions: dict[tuple[str, str], str] = {}
     rows: list[Any] = connection.execute(_OBJECTS, _STATISTICS).fetchall()
     for kind, name, line in rows:
-        found[kind, name] = found.get((kind, name), "") + _normalize(line)
-    return found
+        definitions[kind, name] = definitions.get((kind, name), "") + _normalize(line)
+    return definitions
 
 
 def _expected(version: int) -> dict[tuple[str, str], str]:
@@ -111,10 +111,10 @@ def _expected(version: int) -> dict[tuple[str, str], str]:
         connection.close()
 
 
-def _compare(found: dict[tuple[str, str], str], expected: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
-    different = {key: "foreign" for key in found if key not in expected}
-    different |= {key: "changed" for key, line in found.items() if key in expected and line != expected[key]}
-    return different | {key: "missing" for key in expected if key not in found}
+def _compare(objects: dict[tuple[str, str], str], expected: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    different = {key: "foreign" for key in objects if key not in expected}
+    different |= {key: "changed" for key, line in objects.items() if key in expected and line != expected[key]}
+    return different | {key: "missing" for key in expected if key not in objects}
 
 
 def _normalize(line: str) -> str:

@@ -42,10 +42,10 @@ def run_migrations(connection: apsw.Connection, version: int) -> None:
 
 def migrations_after(version: int) -> list[tuple[int, str]]:
     """Return the migrations after the version as (number, SQL), oldest first."""
-    found = []
+    migrations = []
     for name in sorted(os.listdir(_FOLDER)):
         number = int(name.partition("_")[0])
         if number > version:
             with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
-                found.append((number, file.read()))
-    return found
+                migrations.append((number, file.read()))
+    return migrations

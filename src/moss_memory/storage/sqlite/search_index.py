@@ -107,23 +107,23 @@ class SqliteVectors:
 
     def state(self) -> tuple[int, int]:
         """Return the last number that was assigned, and the number of vectors."""
-        found = self._connection.execute(
+        row = self._connection.execute(
             "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
             " (select count(*) from vectors)"
         ).fetchone() or (0, 0)
-        self._last_seq, count = found
+        self._last_seq, count = row
         return self._last_seq, count
 
     def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
         """Yield the vectors with a larger number."""
         if self._last_seq <= seen:
             return iter(())
-        found: Iterator[tuple[int, int, bytes | None]] = self._connection.execute(
+        rows: Iterator[tuple[int, int, bytes | None]] = self._connection.execute(
             "select seq, doc, iif(model = :model and length(vector) > 0 and length(vector) % :size = 0, vector, null)"
             " from vectors where seq > :seq order by seq",
             {"model": model, "size": size, "seq": seen},
         )
-        return found
+        return rows
 
     def numbers(self) -> list[int]:
         return [seq for (seq,) in self._connection.execute("select seq from vectors")]
@@ -194,8 +194,8 @@ class SqliteFilters(SearchFilters):
 
     def _has_other_sources(self) -> bool:
         """Return True if the index contains documents of other sources."""
-        others = [f'"{MARK}t{source.name}"' for source in SEARCH_SOURCES.values() if source not in self.sources]
-        return bool(others) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(others)})"))
+        marks = [f'"{MARK}t{source.name}"' for source in SEARCH_SOURCES.values() if source not in self.sources]
+        return bool(marks) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(marks)})"))
 
     def document_condition(self, number: str) -> str:
         condition = any_source(self.row_conditions, number)
@@ -211,7 +211,7 @@ class SqliteFilters(SearchFilters):
         return {doc for (doc,) in self.rows(sql, moss_docs=json_list(docs))}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
-        found = {}
+        changes_by_doc = {}
         listed = json_list(docs)
         row, code = sql_row("value"), sql_code("value")
         for source in self.sources:
@@ -221,8 +221,8 @@ class SqliteFilters(SearchFilters):
                 " order by updated_at desc, change_seq desc, row_id desc limit :moss_limit"
             )
             for doc, updated_at, change_seq in self.rows(sql, moss_docs=listed, moss_limit=most):
-                found[doc] = (updated_at, change_seq, doc)
-        return found
+                changes_by_doc[doc] = (updated_at, change_seq, doc)
+        return changes_by_doc
 
     def match(self, expression: str) -> str:
         """Return the FTS5 query for an expression and the indexed filters; the expression's phrases come first."""
@@ -239,8 +239,8 @@ class SqliteFilters(SearchFilters):
         return _columns(f"({expression})") + inside
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
-        return found
+        rows: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
+        return rows
 
 
 def _columns(expression: str) -> str:
@@ -276,19 +276,19 @@ class SqliteWordQuery:
         spans = [WordRange(word, stem) for word, stem in zip(query.words, query.stems, strict=True)]
         terms = [connection.execute(_TERMS, (span.beginning, span.end)).fetchall() for span in spans]
         rows = forms_of(spans, terms)
-        query_words = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
-        for word, found in zip(query_words, rows, strict=True):
+        query_words = [Word(span, word_rows, documents) for span, word_rows in zip(spans, rows, strict=True)]
+        for word, word_rows in zip(query_words, rows, strict=True):
             self.weight += word.idf
             if word.is_single:  # bm25 treats all words with this prefix as one form
-                found = [(form, max(count for _, count in found)) for form in word.forms]
-            forms += [_Form(form, word, count, documents) for form, count in found]
+                word_rows = [(form, max(count for _, count in word_rows)) for form in word.forms]
+            forms += [_Form(form, word, count, documents) for form, count in word_rows]
         self.weight = self.weight or 1.0
         self._forms = sorted(forms, key=lambda form: form.word.document_count)
         self._words = {form.word for form in forms}
         self._match_bound = sum(word.document_count for word in self._words)
         # Flat, because FTS5 scans one OR faster than an OR of ORs.
         self._expression = " OR ".join([form.expression for form in self._forms])
-        self._known: dict[int, tuple[float, float]] = {}
+        self._bounds: dict[int, tuple[float, float]] = {}
 
     def forms(self) -> list[str]:
         return [form.text for form in self._forms]
@@ -308,10 +308,10 @@ class SqliteWordQuery:
         total = _count(filters, match)
         if len(self._words) == 1:
             return self._scores_of(_top(filters, match, most), {}), total
-        kept: list[tuple[float, int]] = []
+        ranked: list[tuple[float, int]] = []
         for low, high in self._parts(filters):
-            self._add_best(kept, filters, most, match, low, high)
-        return kept, total
+            self._add_best(ranked, filters, most, match, low, high)
+        return ranked, total
 
     def _score_by_forms(self, filters: SqliteFilters) -> tuple[list[tuple[int, float]], dict[int, int]]:
         """Return every matching document within the filters with its bm25, and the forms in each."""
@@ -326,7 +326,7 @@ class SqliteWordQuery:
     def _scores_of(self, scored: Sequence[tuple[Any, ...]], forms_in: dict[int, int]) -> list[tuple[float, int]]:
         """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
-        if not forms_in:  # one word, which all documents contain: the mask of its first form stands for it
+        if not forms_in:  # one word, which all documents contain: the mask of its first form is used
             share = SHARE_WEIGHT * self._share_and_bound(1)[0]
             return [(share + bm25 * scale, doc) for doc, bm25 in scored]
         measure = self._share_and_bound
@@ -334,18 +334,18 @@ class SqliteWordQuery:
 
     def _share_and_bound(self, forms: int) -> tuple[float, float]:
         """Return the share of the weight of the words in a document, and the upper bound of its score."""
-        known = self._known.get(forms)
-        if known is None:
+        share_and_bound = self._bounds.get(forms)
+        if share_and_bound is None:
             words: dict[Word, float] = {}
-            most, left = 0.0, forms
-            while left:
-                form = self._forms[(left & -left).bit_length() - 1]
-                left &= left - 1
+            most, remaining = 0.0, forms
+            while remaining:
+                form = self._forms[(remaining & -remaining).bit_length() - 1]
+                remaining &= remaining - 1
                 words[form.word] = form.word.idf
                 most += form.bm25_bound
             share = sum(words.values()) / self.weight
-            known = self._known[forms] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
-        return known
+            share_and_bound = self._bounds[forms] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
+        return share_and_bound
 
     def forms_in(self, filters: SqliteFilters, low: int = 0, high: int = _END) -> dict[int, int]:
         """Return the forms in each matching document, also outside the filters."""
@@ -353,11 +353,11 @@ class SqliteWordQuery:
             _FORMS_IN if high == _END else _FORMS_IN + _WITHIN,
             {"moss_forms": self._matches(filters), "moss_low": low, "moss_high": high},
         )
-        found: dict[int, int] = {}
-        known = found.get
+        forms_by_doc: dict[int, int] = {}
+        get_forms = forms_by_doc.get
         for form, doc in rows:
-            found[doc] = known(doc, 0) | 1 << form
-        return found
+            forms_by_doc[doc] = get_forms(doc, 0) | 1 << form
+        return forms_by_doc
 
     def _matches(self, filters: SqliteFilters) -> str:
         return json.dumps([filters.workspace_match(form.expression) for form in self._forms], ensure_ascii=False)
@@ -385,27 +385,27 @@ class SqliteWordQuery:
             yield last * part // parts + 1, last * (part + 1) // parts
 
     def _add_best(
-        self, kept: list[tuple[float, int]], filters: SqliteFilters, most: int, match: str, low: int, high: int
+        self, ranked: list[tuple[float, int]], filters: SqliteFilters, most: int, match: str, low: int, high: int
     ) -> None:
         """Add the best documents of a range; drop those that are no longer among the best."""
         forms_in = self.forms_in(filters, low, high)
         groups: dict[int, list[int]] = {}
         for doc, forms in forms_in.items():
             groups.setdefault(forms, []).append(doc)
-        left = sorted(groups, key=self._share_and_bound)
+        remaining = sorted(groups, key=self._share_and_bound)
         size = most + _SPARE
-        while left:
-            least = kept[most - 1][0] if len(kept) >= most else -math.inf
-            left = [forms for forms in left if self._share_and_bound(forms)[1] >= least]
-            share = self._share_and_bound(left[-1])[0] if left else 0.0
+        while remaining:
+            least = ranked[most - 1][0] if len(ranked) >= most else -math.inf
+            remaining = [forms for forms in remaining if self._share_and_bound(forms)[1] >= least]
+            share = self._share_and_bound(remaining[-1])[0] if remaining else 0.0
             docs: list[int] = []
-            while left and len(docs) < size:
-                group = groups[left[-1]]
+            while remaining and len(docs) < size:
+                group = groups[remaining[-1]]
                 space = size - len(docs)
                 docs += group[:space]
-                groups[left[-1]] = group[space:]
+                groups[remaining[-1]] = group[space:]
                 if len(group) <= space:
-                    left.pop()
+                    remaining.pop()
             bound = (SHARE_WEIGHT * share - least + _ROUNDING) * BM25_MAX_PER_IDF * self.weight
             rows = filters.rows(
                 _SCORED + _AMONG + filters.condition + _BOUND,
@@ -413,10 +413,10 @@ class SqliteWordQuery:
                 moss_docs=json_list(docs),
                 moss_bound=bound,
             )
-            kept += self._scores_of(rows, forms_in)
-            kept.sort(reverse=True)
-            while len(kept) > most and kept[-1][0] < kept[most - 1][0]:
-                kept.pop()
+            ranked += self._scores_of(rows, forms_in)
+            ranked.sort(reverse=True)
+            while len(ranked) > most and ranked[-1][0] < ranked[most - 1][0]:
+                ranked.pop()
             size *= 100
 
 
@@ -442,13 +442,13 @@ def _count(filters: SqliteFilters, match: str) -> int:
 def _top(filters: SqliteFilters, match: str, most: int) -> list[tuple[Any, ...]]:
     """Return the best documents by bm25 as `(doc, bm25)`, with all ties of the last."""
     limit = most + _SPARE
-    found = filters.rows(
+    rows = filters.rows(
         f"{_SCORED}{filters.condition} order by 2 limit :moss_limit", moss_match=match, moss_limit=limit
     )
-    last = found[most - 1][1] if len(found) == limit else math.inf
-    if found and found[-1][1] == last:  # more may tie with it than were requested
+    last = rows[most - 1][1] if len(rows) == limit else math.inf
+    if rows and rows[-1][1] == last:  # more may tie with it than were requested
         return filters.rows(_SCORED + filters.condition + _BOUND, moss_match=match, moss_bound=last)
-    return found
+    return rows
 
 
 def _search_all_except(filters: SqliteFilters, expression: str, request: SearchRequest) -> Hits:

@@ -178,8 +178,8 @@ def _prepare_merge(connection: apsw.Connection) -> bool:
 def _remove_empty_levels(connection: apsw.Connection) -> bytes:
     """Remove the empty levels at the end of the index; return its structure record."""
     connection.execute("begin immediate")
-    found = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
-    block = without_empty_levels(found)
+    structure = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
+    block = without_empty_levels(structure)
     with shadow_tables_writable(connection):
         connection.execute(f"update search_index_data set block = ? where id = {_STRUCTURE}", (block,))
     connection.execute("commit")
@@ -194,8 +194,8 @@ def _remove_empty_levels(connection: apsw.Connection) -> bytes:
 
 def is_being_merged(structure: bytes) -> bool:
     """Return True if the structure record of an index has an unfinished merge."""
-    at = 8 if structure[4:8] == _NEWER_FORM else 4
-    return any(structure[_levels_end(structure, at, level)] for level in range(structure[at]))
+    start = 8 if structure[4:8] == _NEWER_FORM else 4
+    return any(structure[_levels_end(structure, start, level)] for level in range(structure[start]))
 
 
 def without_empty_levels(structure: bytes) -> bytes:
@@ -205,17 +205,17 @@ def without_empty_levels(structure: bytes) -> bytes:
     two other numbers, and for each level the number of segments in a merge and of all segments, with three numbers or
     more for each. An empty level is two zeroes. There are at most 64 levels.
     """
-    at = 8 if structure[4:8] == _NEWER_FORM else 4
-    levels, end = structure[at], len(structure)
-    while levels > 1 and structure[end - 2 : end] == b"\0\0" and _levels_end(structure, at, levels - 1) == end - 2:
+    start = 8 if structure[4:8] == _NEWER_FORM else 4
+    levels, end = structure[start], len(structure)
+    while levels > 1 and structure[end - 2 : end] == b"\0\0" and _levels_end(structure, start, levels - 1) == end - 2:
         levels, end = levels - 1, end - 2
-    return structure[:at] + bytes([levels]) + structure[at + 1 : end]
+    return structure[:start] + bytes([levels]) + structure[start + 1 : end]
 
 
-def _levels_end(structure: bytes, at: int, levels: int) -> int:
+def _levels_end(structure: bytes, start: int, levels: int) -> int:
     """Return the end of the first levels in the structure record of an index."""
-    fields = 8 if at == 8 else 3
-    offset = at
+    fields = 8 if start == 8 else 3
+    offset = start
     for _ in range(3):
         _, offset = _number(structure, offset)
     for _ in range(levels):
@@ -278,12 +278,12 @@ def zero_free_space(path: str, first: int, *, seconds: float) -> tuple[int, bool
 def _zero_pages(file: apsw.VFSFile, first: int, count: int, size: int) -> None:
     """Zero the gaps of `count` pages."""
     data = file.xRead(count * size, first * size)
-    for at in range(0, len(data), size):
-        header = at + (_HEAD_BYTES if first + at == 0 else 0)
+    for page_start in range(0, len(data), size):
+        header = page_start + (_HEAD_BYTES if first + page_start == 0 else 0)
         length = _HEADERS.get(data[header])
         if length is None:
             continue
         start = header + length + 2 * int.from_bytes(data[header + 3 : header + 5], "big")
-        end = at + (int.from_bytes(data[header + 5 : header + 7], "big") or 65_536)
-        if end <= at + size and data.count(0, start, end) < end - start:
+        end = page_start + (int.from_bytes(data[header + 5 : header + 7], "big") or 65_536)
+        if end <= page_start + size and data.count(0, start, end) < end - start:
             file.xWrite(bytes(end - start), first * size + start)

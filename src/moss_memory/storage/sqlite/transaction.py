@@ -200,12 +200,12 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     def commit(self) -> None:
         if self._connection is None:
             return
-        left = self._erase_into is not None or _is_left_to_erase(self._connection)
+        must_erase = self._erase_into is not None or _is_left_to_erase(self._connection)
         self._connection.execute("commit")
         if self._hold is not None:
             self._hold.before_release = None  # nothing is left to roll back
         self._engine.verify_committed()
-        self._must_erase = left
+        self._must_erase = must_erase
 
     def rollback(self) -> None:
         self._end()

@@ -35,7 +35,10 @@ def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
     ):
         for name, raw in zip(texts, row[len(keys) :], strict=True):
             if raw is not None and raw.decode("utf-8", "replace").encode() != raw:
-                key = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row[: len(keys)]]
+                key = [
+                    value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+                    for value in row[: len(keys)]
+                ]
                 return {"table": table, "row": key[0] if len(key) == 1 else key, "column": name}
     return {"table": table}
 

@@ -57,13 +57,13 @@ def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) ->
     if connection.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
         raise invalid_request(f"{path} is damaged; repair it, or copy it while no program writes to it", path="path")
     tables = {name for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
-    found: dict[str, list[Row]] = {}
+    rows_by_key: dict[str, list[Row]] = {}
     for key, statement in statements.items():
-        there = set(_TABLE.findall(statement)) <= tables
-        found[key] = connection.execute(f"{statement} limit {_MOST_ROWS}").fetchall() if there else []
+        has_tables = set(_TABLE.findall(statement)) <= tables
+        rows_by_key[key] = connection.execute(f"{statement} limit {_MOST_ROWS}").fetchall() if has_tables else []
     if not any(set(_TABLE.findall(statement)) <= tables for statement in statements.values()):
         raise invalid_request(f"{path} holds none of the tables that were looked for", path="path")
-    return found
+    return rows_by_key
 
 
 def _copy(source: str, target: str) -> None:

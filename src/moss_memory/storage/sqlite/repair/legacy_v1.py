@@ -34,9 +34,9 @@ def upgrade_v1(connection: apsw.Connection, path: str) -> None:
     """
     connection.execute("pragma synchronous = full")
     connection.execute("begin immediate")
-    kept = ""
+    backup = ""
     try:
-        kept = backup_file(path, _LABEL)
+        backup = backup_file(path, _LABEL)
         moved = LegacyUpgrade(connection)
         moved.run()
         run_migrations(connection, 1)
@@ -44,12 +44,12 @@ def upgrade_v1(connection: apsw.Connection, path: str) -> None:
     except BaseException:
         if connection.in_transaction:
             connection.execute("rollback")
-        if kept:
-            remove(kept)  # else every attempt of a client that retries would leave one more
+        if backup:
+            remove(backup)  # else every attempt of a client that retries would leave one more
         raise
     _report(
         f"{path} was a store of the original Moss: {pluralize(moved.count, 'capsule')} moved in; the file as it was "
-        f"is kept as {os.path.basename(kept)}"
+        f"is kept as {os.path.basename(backup)}"
     )
     for line in moved.notes[:_NOTES_MAX]:
         _report(line)
@@ -105,39 +105,39 @@ class LegacyUpgrade:
 
     def _names(self) -> dict[int, tuple[str, str | None]]:
         """Return valid workspace and name of every row; of two that are equal here, the newer keeps its name."""
-        wanted: dict[int, tuple[str, str | None, bool]] = {}
+        valid_names: dict[int, tuple[str, str | None, bool]] = {}
         for row in self._rows(("workspace_raw", "name_raw")):
             workspace = self._valid_name(row["workspace_raw"], DEFAULT_WORKSPACE)
             name = None if row["name_raw"] is None else self._valid_name(row["name_raw"], "") or None
-            wanted[row["row_id"]] = (workspace, name, row["deleted_at"] is None)
-        taken = {
+            valid_names[row["row_id"]] = (workspace, name, row["deleted_at"] is None)
+        taken_names = {
             (normalize_name(workspace), normalize_name(name))
-            for workspace, name, active in wanted.values()
+            for workspace, name, active in valid_names.values()
             if active and name is not None
         }
-        given: set[tuple[str, str]] = set()
+        assigned: set[tuple[str, str]] = set()
         names: dict[int, tuple[str, str | None]] = {}
-        for row_id, (workspace, name, active) in reversed(wanted.items()):
+        for row_id, (workspace, name, active) in reversed(valid_names.items()):
             if active and name is not None:
-                if (normalize_name(workspace), normalize_name(name)) in given:
-                    name = self._unique_name(workspace, name, taken)
-                given.add((normalize_name(workspace), normalize_name(name)))
+                if (normalize_name(workspace), normalize_name(name)) in assigned:
+                    name = self._unique_name(workspace, name, taken_names)
+                assigned.add((normalize_name(workspace), normalize_name(name)))
             names[row_id] = (workspace, name)
         return names
 
-    def _unique_name(self, workspace: str, name: str, taken: set[tuple[str, str]]) -> str:
+    def _unique_name(self, workspace: str, name: str, taken_names: set[tuple[str, str]]) -> str:
         """Return the name with the first number that makes it unique."""
         number = 0
         while True:
             number += 1
             suffix = f"-{number}"
-            other = name.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            if (normalize_name(workspace), normalize_name(other)) not in taken:
-                taken.add((normalize_name(workspace), normalize_name(other)))
+            numbered_name = name.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
+            if (normalize_name(workspace), normalize_name(numbered_name)) not in taken_names:
+                taken_names.add((normalize_name(workspace), normalize_name(numbered_name)))
                 self.notes.append(
-                    f"workspace {workspace!r} has a newer capsule {name!r}; the older one is now {other!r}"
+                    f"workspace {workspace!r} has a newer capsule {name!r}; the older one is now {numbered_name!r}"
                 )
-                return other
+                return numbered_name
 
     def _valid_name(self, value: bytes | None, otherwise: str) -> str:
         """Return the name if it is valid, else the nearest valid one, else `otherwise`."""
@@ -147,8 +147,8 @@ class LegacyUpgrade:
         except MossError:
             printable = "".join(character if character.isprintable() else " " for character in raw)
             name = " ".join(printable.split())[:NAME_MAX_CHARS].rstrip() or otherwise
-            now = f"it is now {name[:80]!r}" if name else "the capsule has none now"
-            self.notes.append(f"{raw[:80]!r} cannot be a name here; {now}")
+            outcome = f"it is now {name[:80]!r}" if name else "the capsule has none now"
+            self.notes.append(f"{raw[:80]!r} cannot be a name here; {outcome}")
             return name
         return raw
 
@@ -192,12 +192,12 @@ def _decode(value: bytes | None) -> str:
 def _tags(value: bytes | None) -> str | None:
     """Return the tags as this Moss stores them: trimmed, without duplicates."""
     try:
-        found = json.loads(_decode(value)) if value else []
+        parsed = json.loads(_decode(value)) if value else []
     except (ValueError, RecursionError):
-        found = []
-    tags = dict.fromkeys(tag.strip() for tag in found if isinstance(tag, str)) if isinstance(found, list) else {}
-    kept = [tag.encode("utf-8", "replace").decode() for tag in tags if tag]
-    return json.dumps(kept, ensure_ascii=False) if kept else None
+        parsed = []
+    tags = dict.fromkeys(tag.strip() for tag in parsed if isinstance(tag, str)) if isinstance(parsed, list) else {}
+    clean_tags = [tag.encode("utf-8", "replace").decode() for tag in tags if tag]
+    return json.dumps(clean_tags, ensure_ascii=False) if clean_tags else None
 
 
 def _time(value: int | None) -> int:

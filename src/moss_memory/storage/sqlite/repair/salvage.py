@@ -93,8 +93,8 @@ def _copy(path: str, target: str) -> None:
     try:
         size = file.xFileSize()
         with _new(target) as copy:
-            for at in range(0, size, _CHUNK):
-                copy.write(file.xRead(min(_CHUNK, size - at), at))
+            for offset in range(0, size, _CHUNK):
+                copy.write(file.xRead(min(_CHUNK, size - offset), offset))
             # SQLite reads nothing of a truncated file; with the end filled up, only those pages are damaged.
             copy.truncate(max(size, _header_bytes(file.xRead(_HEAD_BYTES, 0)) if size >= _HEAD_BYTES else 0))
     finally:
@@ -201,20 +201,20 @@ class Salvage:
 
     def _keys(self) -> set[tuple[Any, ...]]:
         """Return the keys of all reachable rows: from the beginning, from the end, and in every index."""
-        found: set[tuple[Any, ...]] = set()
+        keys: set[tuple[Any, ...]] = set()
         key = ", ".join(
             [f"cast({name} as blob)" if name != "rowid" and self._is_text(name) else name for name in self._key]
         )
         order = [", ".join(self._key), ", ".join([f"{name} desc" for name in self._key])]
-        walks = [f"select {key} from {self._table} not indexed order by {one}" for one in order]
+        walks = [f"select {key} from {self._table} not indexed order by {ordering}" for ordering in order]
         walks += [f"select {key} from {self._table} indexed by {index}" for index in self._indexes()]
         for walk in walks:
             try:
                 for row in self._source.execute(walk):
-                    found.add(tuple(row))
+                    keys.add(tuple(row))
             except _FAULTS:
                 continue
-        return found
+        return keys
 
     def _is_text(self, name: str) -> bool:
         kinds = dict(_all(self._fresh, "select name, lower(type) from pragma_table_info(?)", self._table))
@@ -229,11 +229,11 @@ class Salvage:
 
     def _copy_row(self, key: tuple[Any, ...]) -> None:
         """Copy one row; replace invalid bytes in its texts."""
-        key = tuple([_as_text(one) for one in key])
+        key = tuple([_as_text(value) for value in key])
         met = " and ".join(
             [
-                f"cast({name} as blob) = ?" if isinstance(one, bytes) else f"{name} = ?"
-                for name, one in zip(self._key, key, strict=True)
+                f"cast({name} as blob) = ?" if isinstance(value, bytes) else f"{name} = ?"
+                for name, value in zip(self._key, key, strict=True)
             ]
         )
         try:
@@ -266,5 +266,5 @@ class Salvage:
     def _lost_row(self, key: tuple[Any, ...] | None, why: str) -> Lost:
         if key is None:
             return {"table": self._table, "message": why}
-        shown = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in key]
+        shown = [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in key]
         return {"table": self._table, "row": shown[0] if len(shown) == 1 else shown, "message": why}
