@@ -147,7 +147,7 @@ def _endpoint(context: PageContext, handler: Handler) -> Callable[[Request], Awa
 
 def _redirect_or_refuse(context: PageContext, request: PageRequest) -> Response:
     """Redirect an address with a trailing slash; refuse any other without a page."""
-    rest = request.path["rest"]
+    rest = request.path_parameters["rest"]
     if rest.endswith("/") and rest.strip("/"):
         return context.redirect("/" + rest.strip("/"))
     raise MossError("NOT_FOUND", "there is no such page")

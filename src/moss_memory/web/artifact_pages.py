@@ -83,7 +83,7 @@ def _state(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def show_artifact(context: PageContext, request: PageRequest) -> Response:
-    key = request.path["id"]
+    key = request.path_parameters["id"]
     version = parse_number(request.query.get("version")) or None
     artifact = context.call("artifact_fetch", id=key, include_deleted=True, include_expired=True, version=version)
     part = Part(artifact.get("text") or "", requested_part(request))
@@ -103,5 +103,5 @@ def show_artifact(context: PageContext, request: PageRequest) -> Response:
 
 
 def delete_artifact(context: PageContext, request: PageRequest) -> Response:
-    context.call("artifact_delete", id=request.path["id"])
-    return context.redirect(f"/artifacts/{request.path['id']}", notice="deleted")
+    context.call("artifact_delete", id=request.path_parameters["id"])
+    return context.redirect(f"/artifacts/{request.path_parameters['id']}", notice="deleted")

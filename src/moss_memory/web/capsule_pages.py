@@ -96,7 +96,7 @@ def _stale_states(context: PageContext, request: PageRequest, ids: list[str]) ->
 
 def show_capsule(context: PageContext, request: PageRequest) -> Response:
     version = parse_number(request.query.get("version")) or None
-    capsule = context.call("capsule_fetch", id=request.path["id"], include_deleted=True, version=version)
+    capsule = context.call("capsule_fetch", id=request.path_parameters["id"], include_deleted=True, version=version)
     return _show_page(context, request, capsule)
 
 
@@ -120,7 +120,7 @@ def _show_page(
         sections=_sections(text, [] if document is None else document.headings),
         limit=limit,
         filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
-        versions=context.call("moss_history", type="capsule", id=request.path["id"], limit=_LATEST_VERSIONS),
+        versions=context.call("moss_history", type="capsule", id=request.path_parameters["id"], limit=_LATEST_VERSIONS),
         places=context.call("moss_places", id=capsule["id"])["places"] if "freshness" in capsule else [],
     )
 
@@ -138,7 +138,7 @@ def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]
 
 def show_history(context: PageContext, request: PageRequest) -> Response:
     """Show all versions of a capsule, and two of them compared by line."""
-    key = request.path["id"]
+    key = request.path_parameters["id"]
     capsule = context.call("capsule_fetch", id=key, include_deleted=True)
     versions = context.call("moss_history", type="capsule", id=key, limit=_VERSIONS, offset=request.offset)
     current = versions["current"]
@@ -175,7 +175,7 @@ def _compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def show_edit_form(context: PageContext, request: PageRequest) -> Response:
-    capsule = context.call("capsule_fetch", id=request.path["id"])
+    capsule = context.call("capsule_fetch", id=request.path_parameters["id"])
     return _edit_form(context, request, {**capsule, "source": _READER})
 
 
@@ -206,7 +206,7 @@ def _edit_form(
 
 
 def edit_capsule(context: PageContext, request: PageRequest) -> Response:
-    key, form = request.path["id"], request.form
+    key, form = request.path_parameters["id"], request.form
     text = form.get("capsule_text", "").replace("\r\n", "\n")
     changes: dict[str, Any] = {name: form.get(name, "") for name in ("title", "source", "phase", "role", "run_id")}
     stored = context.call("capsule_fetch", id=key, include_deleted=True)  # deleted meanwhile: the form reports it
@@ -235,7 +235,7 @@ def _tags(typed: str, stored_tags: list[str]) -> list[str]:
 
 def rename_capsule(context: PageContext, request: PageRequest) -> Response:
     """Rename a capsule or move it to another workspace."""
-    key, form = request.path["id"], request.form
+    key, form = request.path_parameters["id"], request.form
     capsule = context.call("capsule_fetch", id=key)
     changes = {
         f"new_{part}": form[part].strip()
@@ -251,5 +251,5 @@ def rename_capsule(context: PageContext, request: PageRequest) -> Response:
 
 
 def delete_capsule(context: PageContext, request: PageRequest) -> Response:
-    context.call("capsule_delete", id=request.path["id"])
-    return context.redirect("/capsules", notice="deleted", id=request.path["id"])
+    context.call("capsule_delete", id=request.path_parameters["id"])
+    return context.redirect("/capsules", notice="deleted", id=request.path_parameters["id"])

@@ -46,10 +46,10 @@ def parse_number(given: str | None) -> int | None:
 class PageRequest:
     """One request: path parameters, query and form."""
 
-    __slots__ = ("cookies", "form", "full_path", "last_change", "origin", "path", "query", "url")
+    __slots__ = ("cookies", "form", "full_path", "last_change", "origin", "path_parameters", "query", "url")
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
-        self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
+        self.path_parameters: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
         self.query: dict[str, str] = {
             name: value.replace("\0", "\ufffd") for name, value in request.query_params.items() if value
         }

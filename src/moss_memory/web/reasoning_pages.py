@@ -102,7 +102,10 @@ def _title(key: Any, titles: dict[str, str]) -> str:
 def show_conflict(context: PageContext, request: PageRequest) -> Response:
     workspace = workspace_in_view(context, request, "reasoning")
     conflict = context.call(
-        "branchmind_graph_conflict_show", workspace=workspace, conflict_id=request.path["id"], max_chars=_MAX_CHARS
+        "branchmind_graph_conflict_show",
+        workspace=workspace,
+        conflict_id=request.path_parameters["id"],
+        max_chars=_MAX_CHARS,
     )["conflict"]
     sides = [
         {"title": "Both began with", "state": conflict["base"], "choice": ""},
@@ -130,7 +133,7 @@ def _last_written(context: PageContext, workspace: str, branch: str, conflict: d
 
 
 def resolve_conflict(context: PageContext, request: PageRequest) -> Response:
-    workspace, key = request.form.get("workspace", ""), request.path["id"]
+    workspace, key = request.form.get("workspace", ""), request.path_parameters["id"]
     resolution = request.form.get("resolution", "")
     content = None
     if resolution == "use_content":

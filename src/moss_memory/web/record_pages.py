@@ -68,7 +68,7 @@ def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:
 
 
 def show_entity(context: PageContext, request: PageRequest) -> Response:
-    key = request.path["id"]
+    key = request.path_parameters["id"]
     filters = request.query_values("workspace", "as_of")
     parts = {"include_snapshots": True, "include_provenance": True, "limit": 1}
     entities = context.call("retrieve_entities", entity_id=key, **filters, **parts)["entities"]
@@ -102,7 +102,7 @@ def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, 
 
 
 def show_record(context: PageContext, request: PageRequest) -> Response:
-    key = request.path["id"]
+    key = request.path_parameters["id"]
     records = context.call("retrieve_records", ids=[key], **request.query_values("workspace"))["records"]
     if not records:
         raise MossError("NOT_FOUND", "there is no such record")

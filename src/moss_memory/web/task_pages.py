@@ -111,7 +111,7 @@ def add_times(context: PageContext, cards: list[dict[str, Any]]) -> None:
 def show_task(context: PageContext, request: PageRequest) -> Response:
     """Show a plan or task: steps as a tree with criteria, evidence and claims, and the radar."""
     workspace = request.query.get("workspace") or workspace_in_view(context, request, "task")
-    target = request.path["id"]
+    target = request.path_parameters["id"]
     task = context.call("tasks_show", workspace=workspace, target=target, max_chars=_MAX_CHARS)
     times = {"workspace": workspace, "id": task["target"]}
     add_times(context, [times])

@@ -28,17 +28,17 @@ _IS_ELSEWHERE = "it is in a workspace here that this sync leaves out"
 class _RowState:
     """The columns of a row that are compared with the last sync."""
 
-    __slots__ = ("change_seq", "confirmed", "deleted", "is_local", "name", "workspace")
+    __slots__ = ("change_seq", "code_may_differ", "deleted", "is_local", "name", "workspace")
 
     def __init__(
-        self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None, confirmed: bool
+        self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None, code_may_differ: bool
     ) -> None:
         self.workspace = workspace
         self.name = name
         self.change_seq = change_seq
         self.deleted = deleted
         self.is_local = is_local(tags)
-        self.confirmed = confirmed
+        self.code_may_differ = code_may_differ
         """True if its code state may have changed without a change of the row."""
 
 
@@ -77,7 +77,7 @@ class NamedSync:
         for subject in sorted(self._states.keys() | self._files.keys() | self._rows.keys()):
             state, file, row = self._states.get(subject), self._files.get(subject), self._rows.get(subject)
             if state is not None and file is not None and row is not None:
-                row_changed = row.change_seq != state.change_seq or row.deleted or row.confirmed or row.is_local
+                row_changed = row.change_seq != state.change_seq or row.deleted or row.code_may_differ or row.is_local
                 if not (file.is_changed or row_changed or state.pending is not None):
                     continue
             self._decide_one(tx, subject, state, file, row)
@@ -171,7 +171,7 @@ class NamedSync:
     def _row_changed(self, tx: ReadTransaction, subject: str, state: SyncState | None, row: _RowState) -> bool:
         if state is None or state.pending is not None:
             return True
-        if row.change_seq == state.change_seq and not row.confirmed:
+        if row.change_seq == state.change_seq and not row.code_may_differ:
             return False
         values = self._load(tx, subject)
         return digest(self._format.encode(values, state.known_as)) != state.row_hash or state.file != self._format.path(
