@@ -300,7 +300,7 @@ class Store(Maintenance, Tools):
     def _other_caller(self, actor: str | None, code: CodeState | None) -> Caller:
         last_actor, last = self._last_caller
         if code is None and actor == last_actor:
-            return last  # the clients of a connection come one after the other
+            return last  # consecutive calls mostly have the same actor
         name = clean_actor(actor) or self._caller.actor
         if code is not None and self.config.record_code:
             return Caller(name, code=code)
@@ -431,8 +431,8 @@ def open_store(
 ) -> Store:
     """Open the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write creates it.
 
-    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. Its changes are by `actor`. The
-    folder of a demonstration is refused with `NOT_A_STORE`.
+    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. `actor` is the author of its
+    changes. The folder of a demonstration is refused with `NOT_A_STORE`.
     """
     settings = config or load_config(home)
     if "moss-demo-" in settings.home:

@@ -59,10 +59,10 @@ def test_the_help_of_purge_names_every_family() -> None:
 
 
 def test_contributing_names_every_package() -> None:
-    told = (ROOT / "CONTRIBUTING.md").read_text()
+    text = (ROOT / "CONTRIBUTING.md").read_text()
     package = ROOT / "src" / "moss_memory"
-    rooms = [one.name for one in package.iterdir() if one.is_dir() and (one / "__init__.py").exists()]
-    assert [room for room in sorted(rooms) if f"  {room}/" not in told] == []
+    names = [folder.name for folder in package.iterdir() if folder.is_dir() and (folder / "__init__.py").exists()]
+    assert [name for name in sorted(names) if f"  {name}/" not in text] == []
 
 
 def test_every_path_in_contributing_exists() -> None:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def pack(vector: Sequence[float]) -> str:
-    """Return a normalized vector as text: four bytes per number."""
+    """Normalize a vector; return it as base64 of 32-bit floats."""
     return b64encode(array("f", _normalize(vector)).tobytes()).decode()
 
 
 def rank(question: Sequence[float], rows: Iterable[StoredRow]) -> Iterator[tuple[str, float]]:
-    """Return the ids of rows with vectors, with the score of the nearest one, best first."""
+    """Return the id of each row that has vectors, with the score of its nearest vector, best first."""
     query = _normalize(question)
     scored = [
         (row["id"], max(sum(map(mul, query, _unpack(vector))) for vector in row["data"]["vectors"]))

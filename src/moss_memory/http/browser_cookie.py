@@ -1,7 +1,7 @@
 """The path of the pages and the cookie of a signed-in browser, both from a key in the home folder.
 
-A browser sends a cookie to every port of a host, but only to the path to which it is bound. The path has 128 bits that
-only this key gives, so no other server receives the cookie; and both are the same after a restart.
+A browser sends a cookie to every port of a host, but only to the path to which it is bound. The path has 128 bits
+computed from this key, so no other server receives the cookie; and both are the same after a restart.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ class Router:
             await send_response(send, 200, _FILES[code][1], kind=_FILES[code][0])
         elif posted and b"origin" not in scope[REQUEST_HEADERS]:
             await send_response(send, 403, "the request comes from no page of this server\n")
-        elif not self._sign_in.is_open(code):
+        elif not self._sign_in.is_link_valid(code):
             title = "This link has been used, or is older than five minutes"
             await self._send_page(send, 410, title, SIGN_IN_HELP, opens_pages_if_signed_in=True, redirect_to="/")
         elif posted:

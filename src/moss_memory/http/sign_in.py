@@ -58,7 +58,7 @@ def page_access() -> Access | None:
 
 
 class SignIn:
-    """Open links and signed-in browsers.
+    """The links that are still valid, and the browsers that are signed in.
 
     Links are in memory, cookies are signed. Codes are compared as hashes, so the comparison time reveals nothing.
     """
@@ -78,18 +78,18 @@ class SignIn:
         """Return the code of a new link, valid once and for five minutes; `access` is the token that requested it."""
         return _store_under_new_code(self._links, self._clock_s(), LINK_S, access)
 
-    def is_open(self, code: str) -> bool:
+    def is_link_valid(self, code: str) -> bool:
         return self._links.get(_hash(code), (0.0, None))[0] > self._clock_s()
 
     def consume(self, code: str) -> str | None:
         """Consume a link and return its `Set-Cookie` header; None if it is used or expired."""
-        if not self.is_open(code):
+        if not self.is_link_valid(code):
             return None
         _, access = self._links.pop(_hash(code))
         return self._header(self._key.new_cookie(self._clock_s(), token="" if access is None else access.key), KEPT_S)
 
     def page_cookie(self, page: str) -> str:
-        """Return the `Set-Cookie` header by which a page, without the path of all pages, opens after the sign-in."""
+        """Return the `Set-Cookie` header that stores the page to open after the sign-in, without the secret path."""
         stored = page if len(page) <= _MAX_PAGE_CHARS else "/"
         code = _store_under_new_code(self._requested_pages, self._clock_s(), REQUESTED_PAGE_S, stored)
         lifetime = f"Path={SIGN_IN}; Max-Age={REQUESTED_PAGE_S}"

@@ -1,9 +1,9 @@
 """The scores of hits and their order, for all engines: by words, by vectors, or by both.
 
 A natural question matches documents that contain any of its words, in any inflected form. By words alone the score of a
-document is its bm25 divided by its upper bound for this question, plus half of its share of the question's words: those
-that it contains, weighted by idf. A query with operators has the bm25 of its operands as its score. Each engine
-computes both, in its `search_by_words`: `storage/sqlite/search_index.py` and `storage/postgres/word_search.py`.
+document is its bm25 divided by the upper bound of bm25, plus half of its share of the question's words: those that it
+contains, weighted by idf. A query with operators has the bm25 of its operands as its score. Each engine computes these
+two scores, in its `search_by_words`: `storage/sqlite/search_index.py` and `storage/postgres/word_search.py`.
 
 The similarity of a document is half the cosine of its best chunk plus half the mean cosine of all its chunks. In mode
 `both` its score is similarity + 0.6 · share^1.5. A document with one of many words ranks below one that is similar, and
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
             """Return every form of every word that is in the index."""
 
         def match_all(self, filters: Any) -> list[tuple[int, float, float]]:
-            """Return every document within the filters that contains any of the words.
+            """Return each document within the filters that contains any of the words: `(doc, scaled bm25, share)`.
 
-            Each as its number, its bm25 divided by its upper bound, and the share of the words that it contains,
-            weighted by idf.
+            The bm25 is divided by its upper bound; the share of the words that it contains is weighted by idf.
             """
 
     class SearchIndex(Protocol):
@@ -86,7 +85,7 @@ _FIRST_BATCH = 512
 _MAX_EMBEDDED = 1000
 
 
-def search_by_vectors(index: SearchIndex, request: SearchRequest) -> Hits:
+def search_with_vectors(index: SearchIndex, request: SearchRequest) -> Hits:
     """Return the documents that are similar to the query, and in mode `both` also those that contain its words.
 
     Documents below the similarity floor of the model are not hits. Deleted documents have no vectors, so they are found

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         """The name of the called tool."""
 
         def begin(self) -> None:
-            """Begin the transaction unless it has begun; a write takes the lock, and then its time."""
+            """Begin the transaction unless it has begun; a write acquires the write lock, then reads the clock."""
 
         @property
         def now_ms(self) -> int:
@@ -187,12 +187,12 @@ if TYPE_CHECKING:
         def write(self, run: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
             """Run a call in a writing transaction, commit it and return its result.
 
-            `run` is called again after a temporary failure, and also if it is unknown if the commit succeeded. So it
-            first looks up its idempotency key, or it must be repeatable.
+            `run` is called again after a temporary failure or an unconfirmed commit. It must look up its idempotency
+            key first, or be repeatable.
             """
 
         can_lose_commits: bool
-        """True if the result of a commit can be unknown; then every call needs an idempotency key."""
+        """True if the result of a commit can be unknown; then every write gets an idempotency key."""
 
         locks_workspaces: bool
         """True if a write locks only its workspace; otherwise it locks the whole store."""

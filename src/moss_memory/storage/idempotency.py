@@ -110,7 +110,7 @@ class IdempotentCall:
         tx.run(sql["replace_answer"], {**self._key_columns, "answer": _encode(answer)})
 
     def is_outdated(self, answer: dict[str, Any]) -> bool:
-        """Return True if the answer changed after the commit, which decides if an erasure succeeded."""
+        """Return True if the answer changed after the commit, as that of an erasure does if it ends only then."""
         return _encode(answer) != self._answer
 
 

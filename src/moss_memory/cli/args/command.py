@@ -10,7 +10,7 @@ from moss_memory.registry.tool_index import COMMANDS
 
 from .converters import BOOLEANS, address_from, list_from, object_from, pairs_from, read_value
 from .option import MANY, flag_of, options_of
-from .positional import ITEMS, assign_words, positional_of, positionals_of, text_of
+from .positional import ITEMS, assign_words, fallback_positional_of, slots_of, text_argument_of
 from .usage_error import UsageError
 
 TYPE_CHECKING = False
@@ -58,9 +58,9 @@ class Command:
         if groups:
             self.defaults = {"type": group if space else groups[0]}
         grouped = bool(space) and not groups and group not in _UNGROUPED
-        self.slots = positionals_of(operation, grouped=grouped)
-        self.positional = None if self.slots else positional_of(operation, grouped=grouped)
-        self.text = text_of(operation, grouped=grouped)
+        self.slots = slots_of(operation, grouped=grouped)
+        self.positional = None if self.slots else fallback_positional_of(operation, grouped=grouped)
+        self.text = text_argument_of(operation, grouped=grouped)
         self.options: dict[str, Option] = options_of(self)
         self._letters = {option.short: option.flag for option in self.options.values() if option.short}
 

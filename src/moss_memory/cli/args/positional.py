@@ -19,21 +19,24 @@ if TYPE_CHECKING:
 ADDRESSED, NAMED, ITEMS, SCOPE = "address", "named", "items", "scope"
 """Kinds of words that fill several arguments: an address, a new name, a list of addresses, a task or branch."""
 
-_FILES = (".md", ".txt", ".json")
+_FILE_SUFFIXES = (".md", ".txt", ".json")
 """Suffixes of words that are probably files, not names."""
 
-_LISTS = ("list", "titles")
+_LIST_KINDS = ("list", "titles")
 
 
-def positionals_of(operation: Operation | BuiltIn, *, grouped: bool) -> tuple[str, ...]:
-    """Return the arguments that words fill in this order: the declared ones, or in a group the required ones."""
+def slots_of(operation: Operation | BuiltIn, *, grouped: bool) -> tuple[str, ...]:
+    """Return the arguments that words fill, in order: the declared ones, or the required ones of a `grouped` command.
+
+    Such a command has two words, as `task create` has.
+    """
     if operation.cli.positional:
         return operation.cli.positional
     return tuple(name for name in operation.required if grouped and name not in ("workspace", "output"))
 
 
-def positional_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
-    """Return the argument or kind of address that words fill if there are no required positionals, None if none."""
+def fallback_positional_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
+    """Return the argument or kind that words fill if a command has no slots, None if it takes no words."""
     parameters = operation.parameters
     if grouped:
         if any(name in parameters for name in SCOPES):
@@ -49,14 +52,16 @@ def positional_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | Non
     return next((name for name in POSITIONAL if name in parameters), None)
 
 
-def text_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
+def text_argument_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
     """Return the argument that is read from stdin or a file, None if there is none."""
     parameters = operation.parameters
     if not grouped:
         return next((name for name in TEXT if name in parameters), None)
     texts = [name for name in TEXT if name in operation.required]
-    json = [name for name in operation.required if takes_json(parameters[name]) and not are_switches(parameters[name])]
-    return next(iter([*texts, *json]), None)
+    json_arguments = [
+        name for name in operation.required if takes_json(parameters[name]) and not are_switches(parameters[name])
+    ]
+    return next(iter([*texts, *json_arguments]), None)
 
 
 def takes_json(schema: dict[str, Any]) -> bool:
@@ -67,7 +72,7 @@ def takes_json(schema: dict[str, Any]) -> bool:
 def assign_words(command: Command, request: CommandRequest, words: list[str]) -> None:
     """Assign positional words to arguments; refuse superfluous words."""
     if command.slots:
-        _fill(command, request, words)
+        _fill_slots(command, request, words)
         return
     name = command.positional
     if name is None:
@@ -81,9 +86,9 @@ def assign_words(command: Command, request: CommandRequest, words: list[str]) ->
             _merge(request, scope_from(word, command.operation.parameters))
         return
     renames = name == ADDRESSED and "new_name" in command.operation.parameters
-    most = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
-    if len(words) > most:
-        raise _unexpected_word(words[most], command, after=words[most - 1])
+    max_words = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
+    if len(words) > max_words:
+        raise _unexpected_word(words[max_words], command, after=words[max_words - 1])
     if name in (ADDRESSED, NAMED):
         _assign_address(command, request, words[0])
         if len(words) > 1:
@@ -99,7 +104,7 @@ def _assign_address(command: Command, request: CommandRequest, word: str) -> Non
         _merge(request, {WITHOUT_NAMES[arguments["type"]]: word})
         return
     is_new = command.positional == NAMED
-    if is_new and word.endswith(_FILES) and "file" not in request.cli_options:
+    if is_new and word.endswith(_FILE_SUFFIXES) and "file" not in request.cli_options:
         raise _unexpected_word(word, command)
     convert = name_from if is_new else address_from
     address = convert(word, workspace_given="workspace" in request.arguments)
@@ -115,19 +120,19 @@ def _merge(request: CommandRequest, values: dict[str, str]) -> None:
     request.arguments.update(values)
 
 
-def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
-    """Assign words to the required arguments that no option gave; leave the text to stdin if words are missing."""
+def _fill_slots(command: Command, request: CommandRequest, words: list[str]) -> None:
+    """Assign words to the slots that no option filled; leave the text to stdin if words are missing."""
     empty = [name for name in command.slots if name not in request.arguments]
     if command.text in empty and (len(words) < len(empty) or "file" in request.cli_options):
         empty.remove(command.text)
     if len(words) < len(empty):
-        # A default replaces omitted words: `task create TITLE`.
+        # A default replaces omitted words, as in `task create TITLE`, unless the first word is one of its choices.
         empty = [name for name in empty if name not in command.defaults or words[0] in command.options[name].choices]
     while len(words) > len(empty):
-        if not any(command.options[name].kind in _LISTS for name in empty):
+        if not any(command.options[name].kind in _LIST_KINDS for name in empty):
             raise _unexpected_word(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
-        # A list takes the words that the others leave: `think pin c1 c2`.
-        index = next(index for index, name in enumerate(empty) if command.options[name].kind in _LISTS)
+        # The remaining words go to the list: `think pin c1 c2`.
+        index = next(index for index, name in enumerate(empty) if command.options[name].kind in _LIST_KINDS)
         empty.insert(index, empty[index])
     for name, word in zip(empty, words, strict=False):
         if not (name == command.text and word == "-"):

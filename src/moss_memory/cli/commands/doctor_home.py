@@ -15,11 +15,23 @@ if TYPE_CHECKING:
 
 ENOUGH_BYTES = 200_000_000
 TOO_LITTLE_BYTES = 10_000_000
-_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "drvfs")
+_NETWORK_FILE_SYSTEMS = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "fuse.sshfs",
+    "9p",
+    "afs",
+    "ceph",
+    "glusterfs",
+    "drvfs",
+)
 
 _SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
-    # Prefix of a synced folder's name, and files and folders in it that mark it. A folder `.dropbox` is no mark:
-    # it has the settings of Dropbox and lies in the home folder of its users.
+    # Name, prefixes of the folder's name, marker files and marker folders. A folder `.dropbox` is no marker: it has the
+    # settings of Dropbox and is in the home folder of its users.
     ("Dropbox", ("Dropbox",), (".dropbox",), (".dropbox.cache",)),
     ("iCloud Drive", ("com~apple~CloudDocs", "Mobile Documents", "iCloud Drive"), (".icloud",), (".icloud",)),
     ("OneDrive", ("OneDrive",), (), ()),
@@ -39,7 +51,7 @@ def check_location(report: Report, home: str, *, exists: bool) -> bool:
     todo = "" if status == OK else "free some space; a full disk refuses every write"
     report.add("free space", status, f"{size(free)} free for {home}", todo)
     kind = _file_system(folder)
-    if kind in _NETWORK:
+    if kind in _NETWORK_FILE_SYSTEMS:
         report.add(
             "file system", WARN, f"{home} is on {kind}, whose locks and shared memory are not reliable",
             "set MOSS_HOME to a folder on a local disk",
@@ -80,7 +92,7 @@ def _nearest(path: str, accepts: Callable[[str], bool]) -> str:
 
 
 def _check_folder(report: Report, home: str, *, exists: bool) -> bool:
-    """Return True if the home folder can be used or created; report it."""
+    """Report problems of the home folder; return True if it can be used or created."""
     existing = _nearest(home, os.path.lexists)
     if not os.path.isdir(existing):
         report.add("home", FAIL, f"{existing} is not a folder", "set MOSS_HOME to a folder")
@@ -142,7 +154,7 @@ def _access_problem(status: os.stat_result) -> str:
 def _report_problem(report: Report, path: str, problem: str, status: os.stat_result, expected_mode: int) -> None:
     mode = status.st_mode
     open_to_others = problem.startswith("has mode")
-    # An open folder does not open its files; a folder that others may write to is a problem.
+    # Others who only list a folder cannot read its files, and with the sticky bit they cannot replace any.
     harmless = not mode & 0o022 or mode & 0o1000 if stat.S_ISDIR(mode) else os.path.basename(path) == "config.json"
     todo = f"chmod {expected_mode:o} {path}" if open_to_others else "replace it with a file or folder of your own"
     report.add("modes", FAIL if open_to_others and not harmless else WARN, f"{path} {problem}", todo)

@@ -1,4 +1,4 @@
-"""Below a list: the workspaces that have something, and those that have only a graph."""
+"""Hints below a list: the workspaces with rows of its type, and those with only a graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN = 5
 
 
 def suggest_workspaces(store: Store, command: Command, arguments: dict[str, Any], result: dict[str, Any]) -> None:
-    """Name the workspaces that have something if a list without other filters is empty, the most similar one first."""
+    """If a list without other filters is empty, name the similar workspace, else up to five with rows of its type."""
     if result.get("items") or result.get("item") or set(arguments) - {"workspace", "limit"}:
         return
     counted = f"{command.operation.name.partition('_')[0]}s"

@@ -29,8 +29,8 @@ class ProgressBar(Progress):
 
 
 def index_store(home: str | None, *, rebuild: bool = False, model: str | None = None) -> dict[str, Any]:
-    """Create missing vectors with a progress bar; an interruption keeps the finished ones."""
-    chosen = {} if model is None else {"model": choose_model(home, model)}
+    """Save the chosen model, then create missing vectors with a progress bar; an interrupt keeps the finished ones."""
+    chosen = {} if model is None else {"model": save_model_choice(home, model)}
     bar = ProgressBar("index") if is_terminal(STDERR) else None
     with open_store(home, actor="cli") as store:
         try:
@@ -42,8 +42,8 @@ def index_store(home: str | None, *, rebuild: bool = False, model: str | None = 
                 bar.clear()
 
 
-def choose_model(home: str | None, model: str) -> str:
-    """Write the folder of a usable model into the user's configuration; return its name."""
+def save_model_choice(home: str | None, model: str) -> str:
+    """Write the folder of a usable model into the user's configuration; return the name of the model."""
     from moss_memory.config import load_config
     from moss_memory.search.embedding.embedder import embedder
     from moss_memory.storage.files.json_files import read_object

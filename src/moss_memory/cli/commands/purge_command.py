@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _PURGED_WITH = dict.fromkeys(("note", "trace", "node"), "reasoning")
 _NEVER_PURGED = {
-    "task": "deleted plans, tasks and steps are gone at once; what graphs keep of them is purged with --type reasoning",
+    "task": "deleted plans, tasks and steps are gone at once; their nodes in graphs are purged with --type reasoning",
     "record": "records are not deleted softly; `moss erase` removes one for good",
 }
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class InterruptHandler:
-    """Handler of Ctrl-C during one call: a read stops at once, a write at its next step.
+    """Handler of Ctrl-C during one call.
 
-    A write stops while it waits for the lock or at its next step, but never between commit and response, so that the
-    reported outcome is true.
+    A read stops at once. A write stops while it waits for the lock or at its next step, but never between commit and
+    response, so that the reported outcome is true.
     """
 
     def __init__(self, operation: Operation | BuiltIn) -> None:

@@ -1,9 +1,9 @@
-"""Run a call exactly once, or not at all, although its server is lost, replaced or busy.
+"""Run a call exactly once, or not at all, even if its server is lost, replaced or busy.
 
 The outcome of a commit is unknown if the connection is lost, or if the server stops waiting for a standby, which it
 reports in a warning. The retry then acquires the same lock, so the first attempt has ended, and looks up the
-idempotency key of the call. If its answer is stored, the retry commits again, which waits for the standby as every
-commit does, and returns the answer; if not, the call runs again.
+idempotency key of the call. If its answer is stored, the retry commits again, so that it waits for the standby, and
+returns the answer; if not, the call runs again.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def run_with_retry(
 ) -> Result:
     """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary.
 
-    After a lost COMMIT, `run` is called again. That of a tool and that of `Store.write` looks up its key in
-    `storage/idempotency.py`, and returns the stored answer if the COMMIT arrived; any other `run` must be repeatable.
+    After a lost COMMIT, `run` is called again. That of a tool (`Store._write`) or of `Store.write` looks up its key in
+    `storage/idempotency.py`, and returns the stored answer if the COMMIT arrived; any other must be repeatable.
     """
     until = time.monotonic() + timeout_s
     pause_s = _FIRST_PAUSE_S

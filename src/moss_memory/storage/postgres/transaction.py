@@ -34,7 +34,7 @@ SNAPSHOT = "begin isolation level repeatable read read only"
 
 
 class PostgresTransaction(ReadTransactionBase):
-    """The statements of one call on one connection, all on one snapshot."""
+    """The statements of one call on one connection; with `snapshot` all see the same snapshot."""
 
     __slots__ = ("_began_at_s", "_connection", "_cursors", "_engine", "_queued", "_server_ms")
 
@@ -145,11 +145,11 @@ class PostgresTransaction(ReadTransactionBase):
             from .word_search import search_by_words  # most calls search nothing
 
             return search_by_words(self, request)
-        from moss_memory.search.ranking import search_by_vectors
+        from moss_memory.search.ranking import search_with_vectors
 
         from .search_index import PostgresSearchIndex
 
-        return search_by_vectors(PostgresSearchIndex(self._engine, self), request)
+        return search_with_vectors(PostgresSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} = any(:{parameter})"

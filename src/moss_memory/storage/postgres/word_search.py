@@ -213,11 +213,7 @@ class PostgresWordQuery:
         return positions, SHARE_WEIGHT * shares + scores
 
     def match_all(self, filters: PostgresFilters) -> list[tuple[int, float, float]]:
-        """Return every document within the filters that contains any of the words.
-
-        Each as its number, its bm25 divided by its upper bound, and the share of the words that it contains, weighted
-        by idf.
-        """
+        """Return each document within the filters that contains any of the words: `(doc, scaled bm25, share)`."""
         positions, scores, shares = self._bm25_and_shares(filters)
         return list(zip(self._index.all.docs[positions].tolist(), scores.tolist(), shares.tolist(), strict=True))
 

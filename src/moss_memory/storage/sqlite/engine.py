@@ -204,7 +204,7 @@ class SqliteEngine:
     has_data = exists
 
     def is_large(self) -> bool:
-        """Return True if the file is larger than one of 20,000 capsules of 1,000 characters (20 ms for a search)."""
+        """Return True if the file is larger than 20,000 capsules of 1,000 characters, in which a search takes 20 ms."""
         try:
             return os.stat(self._path).st_size > LARGE_BYTES
         except OSError:
@@ -425,7 +425,7 @@ class SqliteEngine:
         self.readers.renew()
 
     def _prepare(self) -> None:
-        """Open the writer under the write lock, which creates the database or migrates it if that is needed."""
+        """Open the writer with the write lock held; this creates or migrates the database if necessary."""
         with self.new_hold() as hold, hold:
             self.acquire(hold)
 

@@ -31,7 +31,7 @@ LEASE_MS = 10_000
 
 
 class SqliteTransaction(ReadTransactionBase):
-    """The statements of one call on one connection, on one snapshot."""
+    """The statements of one call on one connection; all statements of a read see the same snapshot."""
 
     __slots__ = ("_connection", "_engine", "_reader")
 
@@ -77,9 +77,9 @@ class SqliteTransaction(ReadTransactionBase):
 
         if request.is_lexical:
             return search_by_words(self.connect(), request, self.now)
-        from moss_memory.search.ranking import search_by_vectors
+        from moss_memory.search.ranking import search_with_vectors
 
-        return search_by_vectors(SqliteSearchIndex(self._engine, self), request)
+        return search_with_vectors(SqliteSearchIndex(self._engine, self), request)
 
     def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"
@@ -109,7 +109,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     def __init__(self, engine: SqliteEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, None)
         self._timeout_s = timeout_s
-        self._after_event = 0
+        self._imported_event_seq = 0
         self._erase_into: tuple[dict[str, Any], str] | None = None
         self._must_erase = False
 
@@ -173,10 +173,10 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
 
     def _last_event(self) -> int:
         last: int = self.connect().execute("select max(seq) from events").get or 0
-        return max(last, self._after_event)
+        return max(last, self._imported_event_seq)
 
     def advance_event_sequence(self, seq: int) -> None:
-        self._after_event = max(self._after_event, seq)
+        self._imported_event_seq = max(self._imported_event_seq, seq)
 
     def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
@@ -194,7 +194,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         self.connect().execute(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin)"
             " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
-            {**event, "seq": self._last_event() + 1 if self._after_event else None},
+            {**event, "seq": self._last_event() + 1 if self._imported_event_seq else None},
         )
 
     def commit(self) -> None:
