@@ -258,7 +258,7 @@ async def _read_form(scope: Scope, receive: Receive, session: BrowserSession) ->
     headers = scope[REQUEST_HEADERS]
     if scope["method"] != "POST":
         return 405, "pages are read with GET and changed with POST\n"
-    if b"origin" not in headers:  # the guard has compared an existing header
+    if b"origin" not in headers:  # `OriginGuard` has refused a wrong one
         return 403, "the request comes from no page of this server\n"
     if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
         return 415, f"a form is sent as {_FORM.decode()}\n"

@@ -2,12 +2,14 @@
 
 A natural question matches documents that contain any of its words, in any inflected form. By words alone the score of a
 document is its bm25 divided by the upper bound of bm25, plus half of its share of the question's words: those that it
-contains, weighted by idf. A query with operators has the bm25 of its operands as its score. Each engine computes these
-two scores, in its `search_by_words`: `storage/sqlite/search_index.py` and `storage/postgres/word_search.py`.
+contains, weighted by idf. A query with operators has the bm25 of its operands as its score; one that only excludes has
+0, newest first. Each engine computes these scores, in its `search_by_words`: `storage/sqlite/search_index.py` and
+`storage/postgres/word_search.py`.
 
 The similarity of a document is half the cosine of its best chunk plus half the mean cosine of all its chunks. In mode
-`both` its score is similarity + 0.6 · share^1.5. A document with one of many words ranks below one that is similar, and
-a document with all words ranks first. No score depends on other hits, so pages are consistent.
+`both` its score is similarity + 0.6 · share^1.5; bm25 only orders equal scores. A document with one of many words ranks
+below one that is similar, and a document with all words ranks first. No score depends on other hits, so pages are
+consistent.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ def run_with_retry(
             until = max(until, time.monotonic() + IN_DOUBT_TIMEOUT_S)
         except (MossError, psycopg.Error) as error:
             tx.rollback()
-            # After a lost COMMIT, an error of the server leaves its outcome unknown; any other one comes from the call.
+            # After a lost COMMIT, an error of the server leaves its outcome unknown. Any other error comes from the
+            # call, which ran again because no answer was stored: nothing was committed.
             may_retry = _is_storage_error(error) if in_doubt else _is_temporary(engine, error)
             if not may_retry:
                 raise

@@ -9,7 +9,8 @@ signals, which a library must not use. So a thread blocks, and the writer waits 
 
 1. `_acquire_if_free`: if nobody waits, lock the lock file without waiting; the queue file is locked meanwhile.
 2. `_wait`: start a `Waiter`, whose thread blocks on both files, and use the lock that it gets.
-3. `_acquire_if_unused_since_last_try`, while it waits: acquire the lock itself if the first in the queue does not run.
+3. `_acquire_if_unused_since_last_try`, while it waits: acquire the lock itself if it is free and the first in the
+   queue does not take it, for example because it is stopped by Ctrl-Z.
 
 Two mutexes exclude the other threads of the process: `opening_mutex` while the files of a waiter are opened, and
 `writing_mutex` while the lock is tried, used or held. Several threads may wait at once.

@@ -324,7 +324,7 @@ class SqliteWordQuery:
         return list(scored.items()), forms_in
 
     def _scores_of(self, scored: Sequence[tuple[Any, ...]], forms_in: dict[int, int]) -> list[tuple[float, int]]:
-        """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
+        """Return `(score, doc)` of each document, unsorted, given its bm25, which FTS5 returns negated."""
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
         if not forms_in:  # one word, which all documents contain: the mask of its first form is used
             share = SHARE_WEIGHT * self._share_and_bound(1)[0]
