@@ -43,6 +43,14 @@ class Maintenance:
             self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext
         ) -> dict[str, Any]: ...
 
+        def _run_once(
+            self,
+            tx: Transaction,
+            tool: str,
+            execute: Callable[[Transaction], dict[str, Any]],
+            once: IdempotentCall | None,
+        ) -> dict[str, Any]: ...
+
         def _read(
             self,
             body: Callable[..., Any],
@@ -112,18 +120,12 @@ class Maintenance:
 
             once = IdempotentCall(new_key(), what, values, {}, is_generated=True)
 
-        def run(tx: Transaction) -> Result:
-            stored = None if once is None else once.claim_or_stored_answer(tx)
-            if stored is not None:
-                committed: Result = stored["result"]
-                return committed
-            result = body(tx, **values)
-            if tx.append_event(what) and once is not None:
-                once.store_answer(tx, {"result": result})
-            return result
+        def run(tx: Transaction) -> dict[str, Any]:
+            return self._run_once(tx, what, lambda tx: {"result": body(tx, **values)}, once)
 
         with ErrorTranslation(self._engine, what):
-            return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
+            result: Result = self._engine.write(run, timeout_s=timeout_s, call=self._context(what))["result"]
+        return result
 
     def index(
         self,

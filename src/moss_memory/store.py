@@ -358,14 +358,12 @@ class Store(Maintenance, Tools):
         once: IdempotentCall | None,
     ) -> dict[str, Any]:
         def run(tx: Transaction) -> dict[str, Any]:
-            stored = None if once is None else once.claim_or_stored_answer(tx)
-            if stored is not None:
-                return stored
+            return self._run_once(tx, operation.alias_of or operation.name, execute, once)
+
+        def execute(tx: Transaction) -> dict[str, Any]:
             call.created = {}
             result = operation.body(tx, **values)
             result.update(call.created)
-            if tx.append_event(operation.alias_of or operation.name) and once is not None:
-                once.store_answer(tx, result)
             return result
 
         if self._engine.locks_workspaces:
@@ -373,6 +371,22 @@ class Store(Maintenance, Tools):
         result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.write_transaction(timeout_s=timeout_s, call=call))
+        return result
+
+    def _run_once(
+        self,
+        tx: Transaction,
+        tool: str,
+        execute: Callable[[Transaction], dict[str, Any]],
+        once: IdempotentCall | None,
+    ) -> dict[str, Any]:
+        """Execute a write and add its event, or return the stored answer of an earlier attempt."""
+        stored = None if once is None else once.claim_or_stored_answer(tx)
+        if stored is not None:
+            return stored
+        result = execute(tx)
+        if tx.append_event(tool) and once is not None:
+            once.store_answer(tx, result)
         return result
 
     def _correct(self, once: IdempotentCall, result: dict[str, Any], tx: Transaction) -> None:

@@ -25,6 +25,7 @@ from support.thorough import complete_or
 from support.timeouts import TIMEOUT_S, wait_until
 
 TIMES = complete_or(200, 60)
+ANNA: dict[str, Any] = {"name": "anna", "sha256": "0" * 64, "read_only": False, "lifetime_s": None}
 OTHERS = "from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"
 
 
@@ -91,10 +92,9 @@ def test_a_call_with_an_unknown_outcome_is_reported_and_safe_to_repeat(
 
 
 def test_a_token_whose_commit_is_cut_off_is_made_and_revoked_once(store: Store, proxy: CuttingProxy) -> None:
-    made: dict[str, Any] = {"name": "anna", "sha256": "0" * 64, "read_only": False, "lifetime_s": None}
     for cut in (Cut.ANSWER, Cut.QUESTION):
         proxy.next = cut
-        assert store.write(server_tables.add_token, what="token_create", **made)["name"] == "anna"
+        assert store.write(server_tables.add_token, what="token_create", **ANNA)["name"] == "anna"
         proxy.next = cut
         assert store.write(server_tables.revoke_token, what="token_revoke", name="anna")["revoked"]
     assert proxy.cuts == 4
@@ -109,6 +109,18 @@ def test_a_call_with_an_idempotency_key_is_found_by_that_key(
     with pytest.raises(MossError) as caught:
         keep(store, "kept", wait=False, idempotency_key="mine")
     assert caught.value.details == {"call_id": "mine"}
+
+
+def test_a_write_that_is_no_tool_and_has_an_unknown_outcome_names_no_key(
+    store: Store, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry, "IN_DOUBT_TIMEOUT_S", 0.1)
+    proxy.next, proxy.turns_away = Cut.ANSWER, True
+    with pytest.raises(MossError) as caught:
+        store.write(server_tables.add_token, what="token_create", timeout_s=0.0, **ANNA)
+    assert caught.value.code == "STORAGE_UNKNOWN"
+    assert caught.value.details is None
+    assert "before you run it again" in caught.value.message
 
 
 def test_a_call_that_may_be_committed_is_not_reported_as_cancelled(store: Store, proxy: CuttingProxy, url: str) -> None:

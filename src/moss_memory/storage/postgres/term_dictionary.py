@@ -35,7 +35,7 @@ class TermDictionary:
         cached, numbers = self._cache
         return numbers if cached == generation else {}
 
-    def learn(self, generation: int, numbers: dict[str, int]) -> None:
+    def cache(self, generation: int, numbers: dict[str, int]) -> None:
         """Cache ids that are committed."""
         short = {term: number for term, number in numbers.items() if len(term) <= MAX_CACHED_CHARS}
         cached_ids = self.known(generation)

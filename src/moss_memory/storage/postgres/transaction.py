@@ -329,7 +329,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         if warnings:
             raise UnconfirmedCommit(warnings[0])
         for generation, numbers in self._new_term_ids.items():
-            self._engine.dictionary.learn(generation, numbers)
+            self._engine.dictionary.cache(generation, numbers)
         self._new_term_ids = {}
         if self._index_is_due:
             self._index_is_due = False
@@ -337,9 +337,9 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def known_terms(self, generation: int) -> dict[str, int]:
         """Return the cached ids of terms, valid for this generation of the dictionary."""
-        learnt = self._new_term_ids.get(generation)
+        new_ids = self._new_term_ids.get(generation)
         cached_ids = self._engine.dictionary.known(generation)
-        return {**cached_ids, **learnt} if learnt else cached_ids
+        return {**cached_ids, **new_ids} if new_ids else cached_ids
 
     def cache_terms(self, generation: int, numbers: dict[str, int]) -> None:
         """Cache ids of terms for later calls, once this one is committed."""
